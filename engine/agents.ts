@@ -1,0 +1,207 @@
+// Agents: inviting, changing, deactivating, and the status that drives routing. Specification 3, 4.7.
+
+import type { AgentChannel, AgentFilter, AgentRecord, AgentStatus, Role } from '../store/agents.ts';
+import { agentPage } from '../store/agents.ts';
+import type { Cursor } from '../store/cursor.ts';
+import { conversationIdsOfAgent } from '../store/conversations.ts';
+import { endOneTimeTokens } from '../store/one-time-tokens.ts';
+import { allAgentChannels, callingAgent, requireAdmin } from './access.ts';
+import { changeConversation, conversationKind } from './conversation.ts';
+import { requireSeat } from './entitlements.ts';
+import { refuse, refuseField } from './errors.ts';
+import { revertHandshake } from './handshake.ts';
+import { issueJoinCode } from './joining.ts';
+import { appendSystemLine } from './messages.ts';
+import { addAgent, type AgentView, agentView, inviteStatusOf, ownerOf, putAgent, requireAgent, type Roster, theRoster } from './roster.ts';
+import { drainQueue } from './routing.ts';
+import { command } from './runtime/command.ts';
+import type { Context, View } from './runtime/context.ts';
+
+export interface InviteParams {
+  /** Made by the caller, who reserves the email for it first. */
+  readonly agentId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly channels?: readonly AgentChannel[] | undefined;
+  readonly groupIds?: readonly string[] | undefined;
+  readonly baseUrl: string;
+}
+
+/** Refuses admin_required, seat_limit_reached, invalid_body for an unknown department. */
+export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): AgentView => {
+  requireAdmin(ctx);
+  requireSeat(ctx);
+  const groupIds = requireDepartments(ctx, params.groupIds ?? []);
+  const agent: AgentRecord = {
+    id: params.agentId,
+    email: params.email,
+    name: params.name,
+    role: params.role,
+    status: 'offline',
+    channels: channelsFor(params.role, params.channels),
+    groupIds,
+    avatarUrl: null,
+    canTransfer: false,
+    passwordHash: null,
+    tokenVersion: 0,
+    lastAssignedAt: null,
+    joinedAt: null,
+    deactivatedAt: null,
+    createdAt: ctx.at,
+  };
+  addAgent(ctx, agent);
+  issueJoinCode(ctx, agent, params.baseUrl);
+  const view = agentView(agent, theRoster(ctx));
+  ctx.audit({ action: 'agent.invited', targetKind: 'agent', targetId: agent.id, after: view });
+  return view;
+});
+
+/** Refuses admin_required, not_found, already_joined; for a deactivated agent also seat_limit_reached. */
+export const resendInvite = command('agent.resendInvite', (ctx, params: { agentId: string; baseUrl: string }): AgentView => {
+  requireAdmin(ctx);
+  const agent = requireAgent(ctx, params.agentId);
+  if (inviteStatusOf(agent) === 'joined') refuse('already_joined');
+  if (agent.deactivatedAt !== null) requireSeat(ctx);
+  const invited: AgentRecord = { ...agent, deactivatedAt: null };
+  putAgent(ctx, invited);
+  issueJoinCode(ctx, invited, params.baseUrl);
+  ctx.audit({ action: 'agent.invited', targetKind: 'agent', targetId: agent.id, context: { resent: true } });
+  return agentView(invited, theRoster(ctx));
+});
+
+/** Drives routing: only available agents get new chats. */
+export const setOwnStatus = command('agent.setStatus', (ctx, params: { status: AgentStatus }): AgentView => {
+  const agent = callingAgent(ctx);
+  const next: AgentRecord = { ...agent, status: params.status };
+  if (next.status !== agent.status) putAgent(ctx, next);
+  if (next.status === 'available') drainQueue(ctx);
+  return agentView(next, theRoster(ctx));
+});
+
+export interface AgentChanges {
+  readonly email?: string | undefined;
+  readonly name?: string | undefined;
+  readonly avatarUrl?: string | null | undefined;
+  readonly role?: Role | undefined;
+  readonly channels?: readonly AgentChannel[] | undefined;
+  readonly groupIds?: readonly string[] | undefined;
+  readonly canTransfer?: boolean | undefined;
+}
+
+/** Specification 4.7. A changed email must be reserved first. Refuses admin_required, not_found, last_admin, cannot_demote_owner, invalid_body. */
+export const changeAgent = command('agent.update', (ctx, params: { agentId: string; changes: AgentChanges }): AgentView => {
+  const caller = callingAgent(ctx);
+  const agent = requireAgent(ctx, params.agentId);
+  const { changes } = params;
+  requireRightToChange(caller, agent, changes);
+  if (Object.values(changes).every((value) => value === undefined)) refuseField('invalid_body', 'body', 'must name a field that can be changed');
+  const role = changes.role ?? agent.role;
+  if (agent.role === 'admin' && role !== 'admin') requireDemotable(ctx, agent, 'cannot_demote_owner');
+  const next: AgentRecord = {
+    ...agent,
+    email: changes.email ?? agent.email,
+    name: changes.name ?? agent.name,
+    avatarUrl: changes.avatarUrl === undefined ? agent.avatarUrl : changes.avatarUrl,
+    role,
+    channels: role === 'admin' ? allAgentChannels : (changes.channels ?? agent.channels),
+    groupIds: changes.groupIds === undefined ? agent.groupIds : requireDepartments(ctx, changes.groupIds),
+    canTransfer: changes.canTransfer ?? agent.canTransfer,
+  };
+  putAgent(ctx, next);
+  auditChange(ctx, agent, next);
+  drainQueue(ctx);
+  return agentView(next, theRoster(ctx));
+});
+
+/** Specification 3. Refuses admin_required, not_found, cannot_deactivate_self, last_admin, cannot_deactivate_owner. */
+export const deactivateAgent = command('agent.deactivate', (ctx, params: { agentId: string }): void => {
+  const caller = requireAdmin(ctx);
+  const agent = requireAgent(ctx, params.agentId);
+  if (agent.id === caller.id) refuse('cannot_deactivate_self');
+  if (agent.role === 'admin') requireDemotable(ctx, agent, 'cannot_deactivate_owner');
+  if (agent.deactivatedAt !== null) return;
+  putAgent(ctx, {
+    ...agent,
+    status: 'offline',
+    role: 'agent',
+    canTransfer: false,
+    passwordHash: null,
+    tokenVersion: agent.tokenVersion + 1,
+    joinedAt: null,
+    deactivatedAt: ctx.at,
+  });
+  endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
+  endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
+  ctx.audit({ action: 'agent.deleted', targetKind: 'agent', targetId: agent.id, before: agentView(agent, theRoster(ctx)) });
+  returnConversations(ctx, agent);
+  drainQueue(ctx);
+});
+
+export function listAgents(view: View, page: { filter: AgentFilter; cursor: Cursor | undefined; limit: number }): AgentView[] {
+  const roster = theRoster(view);
+  return agentPage(view.db, page).map((agent) => agentView(agent, roster));
+}
+
+/** What it had goes back to its department's queue, or the workspace's; what it was offered, to who had it. */
+function returnConversations(ctx: Context, agent: AgentRecord): void {
+  for (const conversationId of conversationIdsOfAgent(ctx.db, agent.id)) {
+    const conversation = ctx.state(conversationKind, conversationId);
+    if (conversation === undefined) continue;
+    const settled = conversation.handshake?.toAgentId === agent.id ? revertHandshake(ctx, conversation) : conversation;
+    if (settled.assignedAgentId !== agent.id) continue;
+    const free = changeConversation(ctx, settled, { assignedAgentId: null });
+    appendSystemLine(ctx, free, `${agent.name} left; this is back in the queue.`);
+  }
+}
+
+/** Fields each role may change, of whom: admins anything of anyone; supervisors of their departments' members; agents of themselves. */
+function requireRightToChange(caller: AgentRecord, agent: AgentRecord, changes: AgentChanges): void {
+  if (caller.role === 'admin') return;
+  const named = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  const isMember = agent.groupIds.some((id) => caller.groupIds.includes(id));
+  const own = caller.id === agent.id ? ['name', 'avatarUrl'] : [];
+  const ofMembers = caller.role === 'supervisor' && isMember ? ['name', 'avatarUrl', 'channels', 'groupIds'] : [];
+  const allowed = [...own, ...ofMembers];
+  if (allowed.length === 0 || named.some((field) => !allowed.includes(field))) refuse('admin_required');
+  // A supervisor moves people in and out of its own departments only.
+  const groupIds = changes.groupIds ?? agent.groupIds;
+  const moved = [...groupIds.filter((id) => !agent.groupIds.includes(id)), ...agent.groupIds.filter((id) => !groupIds.includes(id))];
+  if (moved.some((id) => !caller.groupIds.includes(id))) refuse('admin_required');
+}
+
+/** The only admin cannot stop being one; the owner cannot while others are admins. */
+function requireDemotable(ctx: Context, agent: AgentRecord, ownerSlug: 'cannot_demote_owner' | 'cannot_deactivate_owner'): void {
+  const roster = theRoster(ctx);
+  const admins = [...roster.agents.values()].filter((one) => one.role === 'admin' && one.deactivatedAt === null);
+  if (admins.every((one) => one.id === agent.id)) refuse('last_admin');
+  if (ownerOf(roster)?.id === agent.id) refuse(ownerSlug);
+}
+
+function requireDepartments(ctx: Context, groupIds: readonly string[]): readonly string[] {
+  const { departments } = theRoster(ctx);
+  groupIds.forEach((id, index) => {
+    if (!departments.has(id)) refuseField('invalid_body', `groupIds.${index}`, 'must be a department of this workspace');
+  });
+  return [...new Set(groupIds)];
+}
+
+/** Default: all three for admins, whatever was asked; chats for others. */
+function channelsFor(role: Role, channels: readonly AgentChannel[] | undefined): readonly AgentChannel[] {
+  return role === 'admin' ? allAgentChannels : [...new Set(channels ?? (['chats'] as const))];
+}
+
+function auditChange(ctx: Context, before: AgentRecord, after: AgentRecord): void {
+  const roster: Roster = theRoster(ctx);
+  const target = { targetKind: 'agent', targetId: after.id };
+  if (before.role !== after.role) ctx.audit({ action: 'agent.role_changed', ...target, before: { role: before.role }, after: { role: after.role } });
+  for (const departmentId of symmetricDifference(before.groupIds, after.groupIds)) {
+    const isMember = after.groupIds.includes(departmentId);
+    ctx.audit({ action: 'department.members_changed', targetKind: 'department', targetId: departmentId, after: isMember ? { added: [after.id] } : { removed: [after.id] } });
+  }
+  ctx.audit({ action: 'agent.updated', ...target, before: agentView(before, roster), after: agentView(after, roster) });
+}
+
+function symmetricDifference(a: readonly string[], b: readonly string[]): string[] {
+  return [...a.filter((id) => !b.includes(id)), ...b.filter((id) => !a.includes(id))];
+}

@@ -1,0 +1,28 @@
+// Reading the audit log. Entries are written where things change, by Context.audit(). Specification 4.11, 6.
+
+import { auditPage } from '../store/audit.ts';
+import type { Cursor } from '../store/cursor.ts';
+import { requireAdmin } from './access.ts';
+import type { View } from './runtime/context.ts';
+
+export interface AuditView {
+  readonly id: string;
+  readonly actorAgentId: string | null;
+  readonly action: string;
+  readonly targetKind: string;
+  readonly targetId: string | null;
+  readonly before: object | null;
+  readonly after: object | null;
+  readonly context: object | null;
+  readonly createdAt: string;
+}
+
+/** Newest first. Refuses admin_required. */
+export function listAudit(view: View, page: { cursor: Cursor | undefined; limit: number }): AuditView[] {
+  requireAdmin(view);
+  return auditPage(view.db, page).map((row) => ({ ...row, before: parsed(row.before), after: parsed(row.after), context: parsed(row.context) }));
+}
+
+function parsed(json: string | null): object | null {
+  return json === null ? null : (JSON.parse(json) as object);
+}

@@ -1,0 +1,114 @@
+// The customer's side of a chat: starting one, writing in it, rating it. Decisions 4.12.
+
+import type { ConversationRecord } from '../store/conversations.ts';
+import { findCurrentConversation } from '../store/conversations.ts';
+import type { VisitorRecord } from '../store/visitors.ts';
+import { addConversation, changeConversation, conversationKind } from './conversation.ts';
+import { refuse } from './errors.ts';
+import { appendMessage, type AttachmentInput, type MessageList, type MessageView, messageView, readMessages, requireText } from './messages.ts';
+import { routeChat } from './routing.ts';
+import { command } from './runtime/command.ts';
+import type { Context, View } from './runtime/context.ts';
+import { reopenForCustomer } from './status.ts';
+import { callingVisitor, visitorKind } from './visitors.ts';
+import { theWorkspace } from './workspace.ts';
+
+/** A conversation as its customer sees it: nothing of who handles it and how. */
+export interface CustomerConversation {
+  readonly id: string;
+  readonly channel: ConversationRecord['channel'];
+  readonly status: ConversationRecord['status'];
+  readonly subject: string | null;
+  readonly rating: number | null;
+  readonly preview: string | null;
+  readonly lastMessageAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** Also of the record that events carry. Spam looks open to who sent it. */
+export function customerConversation(conversation: CustomerConversation): CustomerConversation {
+  const { id, channel, status, subject, rating, preview, lastMessageAt, createdAt, updatedAt } = conversation;
+  return { id, channel, status: status === 'spam' ? 'open' : status, subject, rating, preview, lastMessageAt, createdAt, updatedAt };
+}
+
+export interface StartedChat {
+  readonly conversation: CustomerConversation;
+  readonly message: MessageView;
+}
+
+/** Opens a chat with its first message and routes it. Refuses forbidden when blocked, invalid_body. */
+export const startChat = command('widget.startChat', (ctx, params: { body: string; attachments?: readonly AttachmentInput[] | undefined }): StartedChat => {
+  const visitor = callingVisitor(ctx);
+  requireText(params.body);
+  const conversation = addConversation(ctx, newChat(ctx, visitor));
+  const { message, conversation: begun } = appendMessage(ctx, conversation, { senderType: 'visitor', senderId: visitor.id, body: params.body, attachments: params.attachments });
+  return { conversation: customerConversation(routeChat(ctx, begun)), message: messageView(message) };
+});
+
+/** The customer writes on. Reopens what was solved or closed. Refuses forbidden, not_found, invalid_body. */
+export const writeAsCustomer = command('widget.sendMessage', (ctx, params: { conversationId: string; body: string; attachments?: readonly AttachmentInput[] | undefined }): MessageView => {
+  const { visitor, conversation } = requireOwnConversation(ctx, params.conversationId);
+  requireText(params.body);
+  const reopened = reopenForCustomer(ctx, conversation);
+  const { message } = appendMessage(ctx, reopened, { senderType: 'visitor', senderId: visitor.id, body: params.body, attachments: params.attachments });
+  return messageView(message);
+});
+
+/** 1 to 5; the last one counts. Refuses forbidden, not_found, semantic_error when the workspace asks for no ratings. */
+export const rateConversation = command('widget.rate', (ctx, params: { conversationId: string; rating: number; comment?: string | undefined }): { conversation: CustomerConversation } => {
+  const { conversation } = requireOwnConversation(ctx, params.conversationId);
+  if (!theWorkspace(ctx).settings.csatEnabled) refuse('semantic_error', { message: 'This workspace does not ask for ratings.' });
+  const rated = changeConversation(ctx, conversation, { rating: params.rating, ratingComment: params.comment ?? null });
+  return { conversation: customerConversation(rated) };
+});
+
+export function listOwnMessages(view: View, page: { conversationId: string; before: string | undefined; limit: number }): MessageList {
+  requireOwnConversation(view, page.conversationId);
+  return readMessages(view, { ...page, withSystem: false });
+}
+
+/** What the widget shows when it opens: the visitor's newest chat, if it has one. */
+export function currentChat(view: View, visitorId: string): CustomerConversation | null {
+  const conversation = findCurrentConversation(view.db, visitorId, 'chat');
+  return conversation === undefined ? null : customerConversation(conversation);
+}
+
+/** Somebody else's conversation is not there. */
+export function requireOwnConversation(view: View, conversationId: string): { visitor: VisitorRecord; conversation: ConversationRecord } {
+  const visitor = callingVisitor(view);
+  const conversation = view.state(conversationKind, conversationId);
+  if (conversation === undefined || conversation.visitorId !== visitor.id) refuse('not_found');
+  return { visitor, conversation };
+}
+
+function newChat(ctx: Context, visitor: VisitorRecord): ConversationRecord {
+  const contactId = ctx.state(visitorKind, visitor.id)?.contactId ?? null;
+  return {
+    id: ctx.ids.uuid(),
+    version: 1,
+    channel: 'chat',
+    status: 'open',
+    subject: null,
+    ticketNumber: null,
+    siteId: visitor.siteId,
+    visitorId: visitor.id,
+    contactId,
+    departmentId: theWorkspace(ctx).settings.defaultDepartmentId,
+    assignedAgentId: null,
+    tags: [],
+    handshake: null,
+    rating: null,
+    ratingComment: null,
+    preview: null,
+    lastMessageAt: null,
+    firstResponseAt: null,
+    solvedAt: null,
+    closedAt: null,
+    lastLineAt: null,
+    agentsReadUpTo: null,
+    customerReadUpTo: null,
+    createdAt: ctx.at,
+    updatedAt: ctx.at,
+  };
+}

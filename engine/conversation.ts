@@ -1,0 +1,136 @@
+// The conversation actor: its state, how a change of it is written, versioned and told. The rules of what may change stand in
+// status.ts, handshake.ts, messages.ts and so on; they all end in changeConversation().
+
+import {
+  type ConversationRecord,
+  conversationIdsOfVisitor,
+  findConversation,
+  type Handshake,
+  insertConversation,
+  updateConversation,
+} from '../store/conversations.ts';
+import { callingAgent, passesDepartment, reaches, worksIn } from './access.ts';
+import type { AgentRecord } from '../store/agents.ts';
+import { refuse } from './errors.ts';
+import { type ConversationAudience, events, type EventType, tell } from './events.ts';
+import type { Context, View } from './runtime/context.ts';
+import type { ActorKind } from './runtime/registry.ts';
+
+export const conversationKind: ActorKind<ConversationRecord> = { name: 'conversation', load: findConversation };
+
+export interface ConversationView {
+  readonly id: string;
+  readonly version: number;
+  readonly channel: ConversationRecord['channel'];
+  readonly status: ConversationRecord['status'];
+  readonly subject: string | null;
+  readonly ticketNumber: number | null;
+  readonly siteId: string | null;
+  readonly visitorId: string | null;
+  readonly contactId: string | null;
+  readonly departmentId: string | null;
+  readonly assignedAgentId: string | null;
+  readonly tags: readonly string[];
+  readonly handshake: Handshake | null;
+  readonly rating: number | null;
+  readonly preview: string | null;
+  readonly lastMessageAt: string | null;
+  readonly firstResponseAt: string | null;
+  readonly solvedAt: string | null;
+  readonly closedAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** The record as agents see it (decisions 4.5). */
+export function conversationView(conversation: ConversationRecord): ConversationView {
+  const { ratingComment: _comment, lastLineAt: _line, agentsReadUpTo: _agents, customerReadUpTo: _customer, ...view } = conversation;
+  return view;
+}
+
+export function audienceOf(conversation: ConversationRecord, options: { visitorToo: boolean; before?: ConversationRecord }): ConversationAudience {
+  const before = options.before ?? conversation;
+  const departmentIds = before.departmentId === conversation.departmentId ? [conversation.departmentId] : [conversation.departmentId, before.departmentId];
+  const agentIds: string[] = [];
+  for (const agentId of [conversation.assignedAgentId, conversation.handshake?.toAgentId, before.assignedAgentId, before.handshake?.toAgentId]) {
+    if (agentId != null && !agentIds.includes(agentId)) agentIds.push(agentId);
+  }
+  return { kind: 'conversation', channel: conversation.channel, departmentIds, agentIds, visitorId: options.visitorToo ? conversation.visitorId : null };
+}
+
+/** A conversation for the agent that calls. Refuses not_found, then `outOfScope` when it is beyond the agent's channels or departments. */
+export function requireReachable(view: View, conversationId: string, outOfScope: 'forbidden' | 'not_found' = 'forbidden'): { agent: AgentRecord; conversation: ConversationRecord } {
+  const agent = callingAgent(view);
+  const conversation = view.state(conversationKind, conversationId) ?? refuse('not_found');
+  if (!reaches(agent, conversation)) refuse(outOfScope);
+  return { agent, conversation };
+}
+
+/** The same for messages, whose area words it otherwise (specification 7): 404 by department, 403 by channel. */
+export function requireReadable(view: View, conversationId: string): { agent: AgentRecord; conversation: ConversationRecord } {
+  const agent = callingAgent(view);
+  const conversation = view.state(conversationKind, conversationId);
+  if (conversation === undefined || !passesDepartment(agent, conversation)) refuse('not_found');
+  if (!worksIn(agent, conversation.channel)) refuse('channel_not_assigned');
+  return { agent, conversation };
+}
+
+/** Refuses stale_version when a version was sent and is not the present one. */
+export function requireVersion(conversation: { readonly version: number }, expectedVersion: number | undefined): void {
+  if (expectedVersion !== undefined && expectedVersion !== conversation.version) refuse('stale_version', { detail: { currentVersion: conversation.version } });
+}
+
+export function addConversation(ctx: Context, conversation: ConversationRecord): ConversationRecord {
+  insertConversation(ctx.db, conversation);
+  ctx.become(conversationKind, conversation.id, conversation);
+  tell(ctx, {
+    type: 'conversation.created',
+    conversationId: conversation.id,
+    audience: audienceOf(conversation, { visitorToo: false }),
+    data: { conversation: conversationView(conversation) },
+  });
+  return conversation;
+}
+
+export type ConversationChanges = Partial<Omit<ConversationRecord, 'id' | 'version' | 'createdAt' | 'updatedAt'>>;
+
+/** Fields that the lock protects: a change of one of them is a new version (decisions 4.5). */
+const versioned = ['status', 'departmentId', 'assignedAgentId', 'handshake', 'tags'] as const satisfies readonly (keyof ConversationRecord)[];
+
+/** Writes a change and its version; tells nobody. */
+export function writeConversation(ctx: Context, before: ConversationRecord, changes: ConversationChanges): ConversationRecord {
+  const isNewVersion = versioned.some((field) => field in changes && changes[field] !== before[field]);
+  const after: ConversationRecord = { ...before, ...changes, version: before.version + (isNewVersion ? 1 : 0), updatedAt: ctx.at };
+  updateConversation(ctx.db, after);
+  ctx.become(conversationKind, after.id, after);
+  return after;
+}
+
+/** Writes a change and tells those who may see it, as `type` where the change has a name of its own beside conversation.updated. */
+export function changeConversation(ctx: Context, before: ConversationRecord, changes: ConversationChanges, type?: EventType): ConversationRecord {
+  const after = writeConversation(ctx, before, changes);
+  tellOfChange(ctx, { before, after, ...(type === undefined ? {} : { type }) });
+  return after;
+}
+
+function tellOfChange(ctx: Context, change: { before: ConversationRecord; after: ConversationRecord; type?: EventType }): void {
+  const { before, after } = change;
+  const data = { conversation: conversationView(after) };
+  if (change.type !== undefined) {
+    const { visitorToo } = events[change.type];
+    tell(ctx, { type: change.type, conversationId: after.id, audience: audienceOf(after, { visitorToo, before }), data });
+  }
+  tell(ctx, { type: 'conversation.updated', conversationId: after.id, audience: audienceOf(after, { visitorToo: true, before }), data });
+}
+
+/** A change of the visitor that its conversations' locks protect, such as a block (decisions 4.5). */
+export function bumpConversationsOf(ctx: Context, visitorId: string): void {
+  for (const conversationId of conversationIdsOfVisitor(ctx.db, visitorId)) {
+    const before = ctx.state(conversationKind, conversationId);
+    if (before === undefined) continue;
+    const after: ConversationRecord = { ...before, version: before.version + 1, updatedAt: ctx.at };
+    updateConversation(ctx.db, after);
+    ctx.become(conversationKind, after.id, after);
+    tellOfChange(ctx, { before, after });
+  }
+}

@@ -1,0 +1,26 @@
+// Lists of conversations, tags, and the whole record for an export. Decisions 4.5.
+
+import type { Cursor } from '../store/cursor.ts';
+import { queuePage, type QueueFilter, recentlyClosedPage } from '../store/conversations.ts';
+import { callingAgent, reachOf } from './access.ts';
+import { changeConversation, conversationView, type ConversationView, requireReachable } from './conversation.ts';
+import { command } from './runtime/command.ts';
+import type { View } from './runtime/context.ts';
+
+/** Open and pending ones that the agent may see, newest first. */
+export function listQueue(view: View, page: { filter: QueueFilter; cursor: Cursor | undefined; limit: number }): ConversationView[] {
+  return queuePage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map(conversationView);
+}
+
+/** Solved and closed ones that the agent may see, the last solved first. */
+export function listRecentlyClosed(view: View, page: { cursor: Cursor | undefined; limit: number }): ConversationView[] {
+  return recentlyClosedPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map(conversationView);
+}
+
+/** Replaces the tags. Refuses not_found, forbidden. */
+export const setTags = command('conversation.setTags', (ctx, params: { conversationId: string; tags: readonly string[] }): { conversation: ConversationView } => {
+  const { conversation } = requireReachable(ctx, params.conversationId);
+  const tags = [...new Set(params.tags.map((tag) => tag.trim()).filter((tag) => tag !== ''))];
+  const isSame = tags.length === conversation.tags.length && tags.every((tag, index) => tag === conversation.tags[index]);
+  return { conversation: conversationView(isSame ? conversation : changeConversation(ctx, conversation, { tags })) };
+});

@@ -1,0 +1,137 @@
+// Departments and their members. Deleting one sends its conversations back to the workspace. Decisions 4.10.
+
+import { conversationIdsOfDepartment } from '../store/conversations.ts';
+import { deleteDepartment, type DepartmentRecord, insertDepartment, renameDepartment } from '../store/departments.ts';
+import { requireAdmin } from './access.ts';
+import { changeConversation, conversationKind, writeConversation } from './conversation.ts';
+import { refuse, refuseField } from './errors.ts';
+import { businessHoursKind } from './office-hours.ts';
+import { putAgent, type Roster, setRoster, theRoster } from './roster.ts';
+import { drainQueue } from './routing.ts';
+import { command } from './runtime/command.ts';
+import type { Context, View } from './runtime/context.ts';
+import type { DeadlineParams } from './runtime/deadlines.ts';
+import { putWorkspace, theWorkspace } from './workspace.ts';
+
+export interface DepartmentView {
+  readonly id: string;
+  readonly name: string;
+  readonly memberIds: readonly string[];
+  readonly isDefault: boolean;
+  readonly createdAt: string;
+}
+
+/** Conversations of a deleted department are moved so many at a time, so that a large one does not hold up the others. */
+const clearPage = 200;
+export const clearDeadline = 'department.clear';
+
+export function departmentView(view: Pick<View, 'state'>, department: DepartmentRecord): DepartmentView {
+  const memberIds = [...theRoster(view).agents.values()].filter((agent) => agent.groupIds.includes(department.id)).map((agent) => agent.id);
+  return { id: department.id, name: department.name, memberIds, isDefault: theWorkspace(view).settings.defaultDepartmentId === department.id, createdAt: department.createdAt };
+}
+
+export function listDepartments(view: View): DepartmentView[] {
+  return [...theRoster(view).departments.values()].map((department) => departmentView(view, department));
+}
+
+export interface DepartmentChanges {
+  readonly name?: string | undefined;
+  readonly memberIds?: readonly string[] | undefined;
+  readonly isDefault?: boolean | undefined;
+}
+
+/** Refuses admin_required, conflict (name), invalid_body (unknown member). */
+export const createDepartment = command('department.create', (ctx, params: DepartmentChanges & { name: string }): DepartmentView => {
+  requireAdmin(ctx);
+  requireFreeName(ctx, params.name, undefined);
+  const department: DepartmentRecord = { id: ctx.ids.uuid(), name: params.name, createdAt: ctx.at };
+  insertDepartment(ctx.db, department);
+  const roster = theRoster(ctx);
+  setRoster(ctx, { ...roster, departments: new Map(roster.departments).set(department.id, department) });
+  if (params.memberIds !== undefined) setMembers(ctx, department, params.memberIds);
+  if (params.isDefault === true) setDefault(ctx, department.id);
+  const view = departmentView(ctx, department);
+  ctx.audit({ action: 'department.created', targetKind: 'department', targetId: department.id, after: view });
+  return view;
+});
+
+/** Refuses admin_required, not_found, conflict (name), invalid_body. */
+export const changeDepartment = command('department.update', (ctx, params: { departmentId: string; changes: DepartmentChanges }): DepartmentView => {
+  requireAdmin(ctx);
+  const roster = theRoster(ctx);
+  const before = roster.departments.get(params.departmentId) ?? refuse('not_found');
+  const { name, memberIds, isDefault } = params.changes;
+  if (name === undefined && memberIds === undefined && isDefault === undefined) refuseField('invalid_body', 'body', 'must name a field that can be changed');
+  const after: DepartmentRecord = { ...before, name: name ?? before.name };
+  if (after.name !== before.name) {
+    requireFreeName(ctx, after.name, before.id);
+    renameDepartment(ctx.db, before.id, after.name);
+    setRoster(ctx, { ...roster, departments: new Map(roster.departments).set(after.id, after) });
+    ctx.audit({ action: 'department.updated', targetKind: 'department', targetId: after.id, before: { name: before.name }, after: { name: after.name } });
+  }
+  if (memberIds !== undefined) {
+    const membersBefore = departmentView(ctx, before).memberIds;
+    setMembers(ctx, after, memberIds);
+    ctx.audit({ action: 'department.members_changed', targetKind: 'department', targetId: after.id, before: { memberIds: membersBefore }, after: { memberIds } });
+    drainQueue(ctx);
+  }
+  if (isDefault !== undefined && isDefault !== (theWorkspace(ctx).settings.defaultDepartmentId === after.id)) setDefault(ctx, isDefault ? after.id : null);
+  return departmentView(ctx, after);
+});
+
+/** Its conversations have none afterwards. Refuses admin_required, not_found. */
+export const removeDepartment = command('department.delete', (ctx, params: { departmentId: string }): void => {
+  requireAdmin(ctx);
+  const department = theRoster(ctx).departments.get(params.departmentId) ?? refuse('not_found');
+  const before = departmentView(ctx, department);
+  setMembers(ctx, department, []);
+  if (before.isDefault) setDefault(ctx, null);
+  deleteDepartment(ctx.db, department.id);
+  ctx.forgetAll(businessHoursKind);
+  const roster = theRoster(ctx);
+  const departments = new Map(roster.departments);
+  departments.delete(department.id);
+  setRoster(ctx, { ...roster, departments });
+  ctx.audit({ action: 'department.deleted', targetKind: 'department', targetId: department.id, before });
+  clearPageOf(ctx, department.id);
+});
+
+/** Goes on where removeDepartment left off. */
+export const clearDepartment = command('department.clear', (ctx, params: DeadlineParams): void => clearPageOf(ctx, params.subjectId));
+
+function clearPageOf(ctx: Context, departmentId: string): void {
+  const ids = conversationIdsOfDepartment(ctx.db, departmentId, clearPage);
+  for (const id of ids) {
+    const conversation = ctx.state(conversationKind, id);
+    if (conversation === undefined) continue;
+    const isWorkedOn = conversation.status === 'open' || conversation.status === 'pending';
+    if (isWorkedOn) changeConversation(ctx, conversation, { departmentId: null });
+    else writeConversation(ctx, conversation, { departmentId: null });
+  }
+  if (ids.length === clearPage) ctx.setDeadline(clearDeadline, departmentId, ctx.nowMs);
+  drainQueue(ctx);
+}
+
+function setMembers(ctx: Context, department: DepartmentRecord, memberIds: readonly string[]): void {
+  const roster: Roster = theRoster(ctx);
+  memberIds.forEach((id, index) => {
+    if (!roster.agents.has(id)) refuseField('invalid_body', `memberIds.${index}`, 'must be an agent of this workspace');
+  });
+  for (const agent of roster.agents.values()) {
+    const wasMember = agent.groupIds.includes(department.id);
+    const isMember = memberIds.includes(agent.id);
+    if (wasMember === isMember) continue;
+    putAgent(ctx, { ...agent, groupIds: isMember ? [...agent.groupIds, department.id] : agent.groupIds.filter((id) => id !== department.id) });
+  }
+}
+
+function setDefault(ctx: Context, departmentId: string | null): void {
+  const workspace = theWorkspace(ctx);
+  putWorkspace(ctx, { ...workspace, settings: { ...workspace.settings, defaultDepartmentId: departmentId } });
+}
+
+function requireFreeName(ctx: Context, name: string, exceptId: string | undefined): void {
+  for (const department of theRoster(ctx).departments.values()) {
+    if (department.id !== exceptId && department.name.toLowerCase() === name.toLowerCase()) refuse('conflict', { message: `There is a department ${department.name} already.` });
+  }
+}

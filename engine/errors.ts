@@ -1,0 +1,76 @@
+// The catalogue of refusals: every slug a caller may be told, with its status and its usual message. Nothing else in the
+// code names a status for an error; routes declare which slugs they may answer with, and the documents list them from here.
+// Specification 7.
+
+export const refusals = {
+  invalid_body: { status: 400, message: 'The request is not valid.' },
+  invalid_query: { status: 400, message: 'The query is not valid.' },
+  no_changes: { status: 400, message: 'The request names no field that can be changed.' },
+  empty_patch: { status: 400, message: 'The request names no field that can be changed.' },
+  last_admin: { status: 400, message: 'A workspace needs an admin, and this is its only one.' },
+  cannot_demote_owner: { status: 400, message: 'The owner stays an admin.' },
+  cannot_deactivate_self: { status: 400, message: 'You cannot deactivate yourself.' },
+  cannot_deactivate_owner: { status: 400, message: 'The owner cannot be deactivated.' },
+  unauthorized: { status: 401, message: 'A valid bearer token is required.' },
+  token_revoked: { status: 401, message: 'This token was revoked. Sign in again.' },
+  invalid_credentials: { status: 401, message: 'The email or the password is wrong.' },
+  feature_locked: { status: 402, message: 'Your plan does not include this.' },
+  seat_limit_reached: { status: 402, message: 'Every seat of your plan is taken.' },
+  forbidden: { status: 403, message: 'You may not do this.' },
+  admin_required: { status: 403, message: 'Only an admin may do this.' },
+  channel_not_assigned: { status: 403, message: 'You do not work in this channel.' },
+  not_found: { status: 404, message: 'There is no such thing.' },
+  method_not_allowed: { status: 405, message: 'This path does not take this method.' },
+  request_timeout: { status: 408, message: 'The request took too long to arrive.' },
+  conflict: { status: 409, message: 'It exists already.' },
+  stale_version: { status: 409, message: 'It has changed since you read it.' },
+  illegal_status_transition: { status: 409, message: 'The conversation cannot move to this status from the one it has.' },
+  no_pending_handshake: { status: 409, message: 'No assignment is waiting for an answer.' },
+  conversation_archived: { status: 409, message: 'The conversation takes no messages in its present status.' },
+  email_taken: { status: 409, message: 'An agent with this email exists already.' },
+  email_already_exists: { status: 409, message: 'An agent with this email exists already.' },
+  already_joined: { status: 409, message: 'The agent has joined already.' },
+  gone: { status: 410, message: 'It is no longer there.' },
+  reset_token_expired: { status: 410, message: 'This reset link was used, replaced or is too old. Ask for a new one.' },
+  payload_too_large: { status: 413, message: 'The request is too large.' },
+  semantic_error: { status: 422, message: 'The request breaks a rule.' },
+  rate_limited: { status: 429, message: 'Too many requests. Wait before you try again.' },
+  server_error: { status: 500, message: 'Something went wrong here. Try again later.' },
+  format_not_implemented: { status: 501, message: 'Only the format json is offered.' },
+  service_unavailable: { status: 503, message: 'The service cannot do this right now. Try again later.' },
+} as const satisfies Record<string, { status: number; message: string }>;
+
+export type Slug = keyof typeof refusals;
+
+/** By field path (`attachments.0.url`), what is wrong with it. */
+export type FieldErrors = Record<string, string[]>;
+
+/**
+ * An expected "no". Carries what the caller is told. Not an Error with a stack: it is an answer, and thrown only to leave the
+ * command at once.
+ */
+export class Refusal {
+  readonly slug: Slug;
+  readonly message: string;
+  readonly detail: object | undefined;
+
+  constructor(slug: Slug, message: string, detail: object | undefined) {
+    this.slug = slug;
+    this.message = message;
+    this.detail = detail;
+  }
+
+  get status(): number {
+    return refusals[this.slug].status;
+  }
+}
+
+/** Leaves the command with a refusal; what it wrote is undone. */
+export function refuse(slug: Slug, options: { message?: string; detail?: object } = {}): never {
+  throw new Refusal(slug, options.message ?? refusals[slug].message, options.detail);
+}
+
+/** Refuses because of one field of the request. */
+export function refuseField(slug: Slug, path: string, problem: string): never {
+  throw new Refusal(slug, `${path} ${problem}.`, { fieldErrors: { [path]: [problem] } satisfies FieldErrors });
+}

@@ -1,0 +1,50 @@
+// The catalogue of events: what sockets and webhooks can be told, and who may be. Decisions 6. The AsyncAPI document and the
+// webhook subscriptions are made from this list; a type that is not in it does not compile as one.
+
+import type { Channel } from '../store/conversations.ts';
+import type { Context } from './runtime/context.ts';
+
+/** Who may be told of something in a conversation. Agents by the rules of access.ts; the visitor when it is theirs to know. */
+export interface ConversationAudience {
+  readonly kind: 'conversation';
+  readonly channel: Channel;
+  /** The department it is in (`null`: none, so everybody with the channel), and the one it just left, whose agents must see it go. */
+  readonly departmentIds: readonly (string | null)[];
+  /** Who has it or is offered it, and who had it until now. */
+  readonly agentIds: readonly string[];
+  readonly visitorId: string | null;
+}
+
+export type Audience =
+  /** Every agent of the workspace. */
+  | { readonly kind: 'workspace' }
+  /** Every agent that works in the channel. */
+  | { readonly kind: 'channel'; readonly channel: Channel }
+  | ConversationAudience;
+
+/** Stored and numbered. `data` names the member of the record it carries, `visitorToo` that its customer may be told. */
+export const events = {
+  'conversation.created': { summary: 'A conversation began.', data: 'conversation', visitorToo: false },
+  'conversation.updated': { summary: 'A conversation changed: status, assignment, department, tags, rating.', data: 'conversation', visitorToo: true },
+  'conversation.closed': { summary: 'A solved conversation closed by itself.', data: 'conversation', visitorToo: true },
+  'message.created': { summary: 'A message was written.', data: 'message', visitorToo: true },
+  'message.read': { summary: 'One side read what the other wrote.', data: 'read', visitorToo: true },
+  'note.created': { summary: 'A note was written.', data: 'note', visitorToo: false },
+  'note.updated': { summary: 'A note was rewritten.', data: 'note', visitorToo: false },
+  'note.deleted': { summary: 'A note was deleted.', data: 'note', visitorToo: false },
+  'assignment.pending': { summary: 'A conversation was offered to an agent.', data: 'conversation', visitorToo: false },
+  'assignment.accepted': { summary: 'The offer was accepted.', data: 'conversation', visitorToo: false },
+  'assignment.declined': { summary: 'The offer was declined.', data: 'conversation', visitorToo: false },
+  'assignment.cancelled': { summary: 'The offer was taken back or overtaken.', data: 'conversation', visitorToo: false },
+  'assignment.expired': { summary: 'Thirty seconds passed without an answer.', data: 'conversation', visitorToo: false },
+  'agent.updated': { summary: 'An agent joined, changed or left.', data: 'agent', visitorToo: false },
+  'visitor.online': { summary: 'A visitor opened a page with the widget.', data: 'visitor', visitorToo: false },
+  'visitor.page_viewed': { summary: 'A visitor went to another page.', data: 'visitor', visitorToo: false },
+} as const satisfies Record<string, { summary: string; data: string; visitorToo: boolean }>;
+
+export type EventType = keyof typeof events;
+
+/** Stores an event in the command's transaction; sockets are told when it is durable. */
+export function tell(ctx: Context, event: { type: EventType; conversationId?: string; audience: Audience; data: object }): void {
+  ctx.emit(event);
+}

@@ -1,0 +1,125 @@
+// How people get in: the first admin by registering, others by a join code, everybody again by a reset token. Passwords come
+// in hashed; this file never sees one. Specification 3 (agent lifecycle), 4.1, 5.
+
+import type { AgentRecord } from '../store/agents.ts';
+import { endOneTimeTokens, findOneTimeToken, insertOneTimeToken, type OneTimeToken } from '../store/one-time-tokens.ts';
+import { allAgentChannels, callingAgent } from './access.ts';
+import { refuse } from './errors.ts';
+import { joinCodeMs, resetTokenMs } from './limits.ts';
+import { hashOf, locatorOf } from './locator.ts';
+import { enqueueMail } from './mail.ts';
+import { addAgent, isActive, putAgent, theRoster } from './roster.ts';
+import { drainQueue } from './routing.ts';
+import { isoTime } from './runtime/clock.ts';
+import { command } from './runtime/command.ts';
+import type { Context } from './runtime/context.ts';
+import { addSite, siteForDomain } from './sites.ts';
+import { addWorkspace, theWorkspace } from './workspace.ts';
+
+const codeBytes = 24;
+
+export interface RegisterParams {
+  readonly agentId: string;
+  readonly email: string;
+  readonly passwordHash: string;
+  readonly workspaceName: string;
+  readonly subdomain: string;
+  /** The host of the address given as siteUrl. */
+  readonly siteDomain?: string | undefined;
+  readonly autoCloseDays?: number;
+}
+
+/** Who signed in, as the edge needs it to issue a token. */
+export interface SignedIn {
+  readonly agent: AgentRecord;
+  readonly workspace: { readonly id: string; readonly name: string; readonly subdomain: string };
+}
+
+/** The first command of a new file: the workspace, its owner, and a site when an address was given. */
+export const register = command('auth.register', (ctx, params: RegisterParams): SignedIn => {
+  const workspace = addWorkspace(ctx, { name: params.workspaceName, subdomain: params.subdomain, ...(params.autoCloseDays === undefined ? {} : { autoCloseDays: params.autoCloseDays }) });
+  const agent: AgentRecord = {
+    id: params.agentId,
+    email: params.email,
+    name: params.email.split('@')[0] ?? params.email,
+    role: 'admin',
+    status: 'available',
+    channels: allAgentChannels,
+    groupIds: [],
+    avatarUrl: null,
+    canTransfer: true,
+    passwordHash: params.passwordHash,
+    tokenVersion: 0,
+    lastAssignedAt: null,
+    joinedAt: ctx.at,
+    deactivatedAt: null,
+    createdAt: ctx.at,
+  };
+  addAgent(ctx, agent);
+  if (params.siteDomain !== undefined) addSite(ctx, siteForDomain(params.siteDomain, params.workspaceName));
+  return { agent, workspace };
+});
+
+/** Ends every earlier code of the agent and mails a new one. */
+export function issueJoinCode(ctx: Context, agent: AgentRecord, baseUrl: string): void {
+  const code = issueToken(ctx, { agent, kind: 'join', lifetimeMs: joinCodeMs });
+  const workspace = theWorkspace(ctx);
+  enqueueMail(ctx, {
+    to: agent.email,
+    subject: `Join ${workspace.name}`,
+    text: `Hello ${agent.name},\n\nyou are invited to answer customers at ${workspace.name}. Choose your password here, within 7 days:\n\n${baseUrl}/join/${code}\n`,
+  });
+}
+
+/** Refuses not_found for a code that never was, gone for one that was used, replaced or is too old. */
+export const join = command('auth.join', (ctx, params: { code: string; passwordHash: string; name?: string | undefined }): SignedIn => {
+  const token = findOneTimeToken(ctx.db, hashOf(params.code), 'join') ?? refuse('not_found');
+  const agent = requireTokenHolder(ctx, token, 'gone');
+  const joined: AgentRecord = { ...agent, name: params.name ?? agent.name, passwordHash: params.passwordHash, joinedAt: ctx.at, status: 'available', deactivatedAt: null };
+  endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
+  putAgent(ctx, joined);
+  drainQueue(ctx);
+  return { agent: joined, workspace: theWorkspace(ctx) };
+});
+
+/** Mails a reset link that ends every earlier one. Nothing happens for an agent that has not joined. */
+export const requestReset = command('auth.requestReset', (ctx, params: { agentId: string; baseUrl: string }): void => {
+  const agent = theRoster(ctx).agents.get(params.agentId);
+  if (agent === undefined || !isActive(agent)) return;
+  const token = issueToken(ctx, { agent, kind: 'reset', lifetimeMs: resetTokenMs });
+  enqueueMail(ctx, {
+    to: agent.email,
+    subject: 'Choose a new password',
+    text: `Hello ${agent.name},\n\nchoose a new password here, within 30 minutes:\n\n${params.baseUrl}/reset-password?token=${token}\n\nIf you did not ask for this, nothing has changed.\n`,
+  });
+});
+
+/** Sets the password and revokes every session of the agent. Refuses reset_token_expired. */
+export const resetPassword = command('auth.resetPassword', (ctx, params: { token: string; passwordHash: string }): SignedIn => {
+  const token = findOneTimeToken(ctx.db, hashOf(params.token), 'reset') ?? refuse('reset_token_expired');
+  const agent = requireTokenHolder(ctx, token, 'reset_token_expired');
+  const reset: AgentRecord = { ...agent, passwordHash: params.passwordHash, tokenVersion: agent.tokenVersion + 1 };
+  endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
+  putAgent(ctx, reset);
+  ctx.audit({ action: 'agent.reset_password', targetKind: 'agent', targetId: agent.id });
+  return { agent: reset, workspace: theWorkspace(ctx) };
+});
+
+/** Revokes every token of the agent; its sockets close. */
+export const logout = command('auth.logout', (ctx, _: object): void => {
+  const agent = callingAgent(ctx);
+  putAgent(ctx, { ...agent, tokenVersion: agent.tokenVersion + 1 });
+});
+
+function issueToken(ctx: Context, options: { agent: AgentRecord; kind: OneTimeToken['kind']; lifetimeMs: number }): string {
+  const token = locatorOf(ctx.workspaceId) + ctx.ids.secret(codeBytes);
+  endOneTimeTokens(ctx.db, options.agent.id, options.kind, ctx.at);
+  insertOneTimeToken(ctx.db, { hash: hashOf(token), kind: options.kind, agentId: options.agent.id, expiresAt: isoTime(ctx.nowMs + options.lifetimeMs), endedAt: null });
+  return token;
+}
+
+function requireTokenHolder(ctx: Context, token: OneTimeToken, slug: 'gone' | 'reset_token_expired'): AgentRecord {
+  const agent = theRoster(ctx).agents.get(token.agentId);
+  if (agent === undefined || agent.deactivatedAt !== null || token.endedAt !== null || token.expiresAt <= ctx.at) refuse(slug);
+  return agent;
+}

@@ -1,0 +1,23 @@
+// Secrets that say which workspace they belong to, so that one lookup finds its file: join codes, reset tokens, embed ids,
+// visitor tokens. The first 22 characters are the workspace's id in base64url; the rest is the secret.
+
+import { createHash } from 'node:crypto';
+
+const locatorChars = 22;
+
+export function locatorOf(workspaceId: string): string {
+  return Buffer.from(workspaceId.replaceAll('-', ''), 'hex').toString('base64url');
+}
+
+/** The workspace named by the text's beginning, or undefined when it names none. Whether it exists is another question. */
+export function workspaceIdIn(text: string): string | undefined {
+  const bytes = Buffer.from(text.slice(0, locatorChars), 'base64url');
+  if (bytes.length !== 16) return undefined;
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** What is stored of a secret that is only compared. The secret is long and random, so one SHA-256 is enough. */
+export function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url');
+}

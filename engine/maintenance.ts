@@ -1,0 +1,29 @@
+// What a workspace forgets by itself, a little at a time, once a day: old events, settled outside work, old audit entries.
+// Specification 8, decisions 6.
+
+import { expireAudit } from '../store/audit.ts';
+import { deleteEventsBefore } from '../store/events.ts';
+import { deleteOneTimeTokensBefore } from '../store/one-time-tokens.ts';
+import { deleteSettledOutbox } from '../store/outbox.ts';
+import { planOf } from './entitlements.ts';
+import { auditKeptMs, auditTombstoneMs, eventsKeptMs, outboxKeptMs } from './limits.ts';
+import { isoTime } from './runtime/clock.ts';
+import { command } from './runtime/command.ts';
+import type { DeadlineParams } from './runtime/deadlines.ts';
+
+export const maintenanceDeadline = 'workspace.maintain';
+
+const dayMs = 24 * 3600_000;
+/** Rows removed in one transaction; more follow a second later. */
+const pageSize = 1000;
+const nextPageMs = 1000;
+
+export const maintain = command('workspace.maintain', (ctx, params: DeadlineParams): void => {
+  const before = (ms: number): string => isoTime(ctx.nowMs - ms);
+  const events = deleteEventsBefore(ctx.db, before(eventsKeptMs), pageSize);
+  const outbox = deleteSettledOutbox(ctx.db, before(outboxKeptMs), pageSize);
+  if (!planOf(ctx).keepsAudit) expireAudit(ctx.db, { now: ctx.at, olderThan: before(auditKeptMs), hiddenBefore: before(auditTombstoneMs) });
+  deleteOneTimeTokensBefore(ctx.db, before(auditKeptMs));
+  const isMore = events === pageSize || outbox === pageSize;
+  ctx.setDeadline(maintenanceDeadline, params.subjectId, ctx.nowMs + (isMore ? nextPageMs : dayMs));
+});

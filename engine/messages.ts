@@ -1,0 +1,160 @@
+// Messages: what customers, agents and the service itself write into a conversation. Append-only; the order of a conversation
+// is the order of createdAt, which is made strictly increasing here. Specification 2, 4.5.
+
+import { type ConversationRecord, setReadUpTo, touchConversation } from '../store/conversations.ts';
+import { type Attachment, insertMessage, markRead, type MessageRecord, messagesBefore, type SenderType } from '../store/messages.ts';
+import { audienceOf, conversationKind, conversationView, type ConversationView, requireReachable, requireReadable } from './conversation.ts';
+import { refuse, refuseField } from './errors.ts';
+import { tell } from './events.ts';
+import { previewChars } from './limits.ts';
+import { isoTime } from './runtime/clock.ts';
+import { command } from './runtime/command.ts';
+import type { Context, View } from './runtime/context.ts';
+import { htmlOf } from './text.ts';
+
+export interface MessageView {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly senderType: SenderType;
+  readonly senderId: string | null;
+  readonly body: string;
+  readonly bodyHtml: string;
+  readonly attachments: readonly Attachment[];
+  readonly deliveryStatus: MessageRecord['deliveryStatus'];
+  readonly readAt: string | null;
+  readonly createdAt: string;
+}
+
+export function messageView(message: MessageRecord): MessageView {
+  return {
+    id: message.id,
+    conversationId: message.conversationId,
+    senderType: message.senderType,
+    senderId: message.senderId,
+    body: message.body,
+    bodyHtml: htmlOf(message.body),
+    attachments: message.attachments,
+    deliveryStatus: message.deliveryStatus,
+    readAt: message.readAt,
+    createdAt: message.createdAt,
+  };
+}
+
+export interface AttachmentInput {
+  readonly url: string;
+  readonly name?: string | undefined;
+  readonly size?: number | undefined;
+}
+
+export interface MessageDraft {
+  readonly senderType: SenderType;
+  readonly senderId: string | null;
+  readonly body: string;
+  readonly attachments?: readonly AttachmentInput[] | undefined;
+  readonly deliveryStatus?: MessageRecord['deliveryStatus'];
+}
+
+const nothingAttached: readonly Attachment[] = [];
+
+/** Writes a message and tells who may see it. The conversation keeps its version (decisions 4.5). */
+export function appendMessage(ctx: Context, conversation: ConversationRecord, draft: MessageDraft): { message: MessageRecord; conversation: ConversationRecord } {
+  const createdAt = nextLineAt(ctx, conversation);
+  const message: MessageRecord = {
+    id: ctx.ids.uuid(),
+    conversationId: conversation.id,
+    senderType: draft.senderType,
+    senderId: draft.senderId,
+    body: draft.body,
+    attachments: draft.attachments === undefined ? nothingAttached : draft.attachments.map(({ url, name, size }) => ({ url, name: name ?? null, size: size ?? null })),
+    deliveryStatus: draft.deliveryStatus ?? null,
+    readAt: null,
+    createdAt,
+  };
+  insertMessage(ctx.db, message);
+  const isSystem = draft.senderType === 'system';
+  const isFirstResponse = draft.senderType === 'agent' && conversation.firstResponseAt === null;
+  const next: ConversationRecord = {
+    ...conversation,
+    lastLineAt: createdAt,
+    updatedAt: createdAt,
+    ...(isSystem ? {} : { preview: draft.body.slice(0, previewChars), lastMessageAt: createdAt }),
+    ...(isFirstResponse ? { firstResponseAt: createdAt } : {}),
+  };
+  touchConversation(ctx.db, next);
+  ctx.become(conversationKind, next.id, next);
+  tell(ctx, {
+    type: 'message.created',
+    conversationId: next.id,
+    audience: audienceOf(next, { visitorToo: !isSystem }),
+    data: { message: messageView(message) },
+  });
+  return { message, conversation: next };
+}
+
+/** A line of the service itself: what was done and by whom (decisions 4.5). */
+export function appendSystemLine(ctx: Context, conversation: ConversationRecord, body: string): ConversationRecord {
+  const senderId = ctx.caller.kind === 'agent' ? ctx.caller.agentId : null;
+  return appendMessage(ctx, conversation, { senderType: 'system', senderId, body }).conversation;
+}
+
+/** Refuses a body of white space alone (decisions, settled questions). */
+export function requireText(body: string, path = 'body'): void {
+  if (body.trim() === '') refuseField('invalid_body', path, 'must not be empty');
+}
+
+const takesNoMessages: ReadonlySet<ConversationRecord['status']> = new Set(['spam', 'solved', 'closed']);
+
+export interface SendParams {
+  readonly conversationId: string;
+  readonly body: string;
+  readonly attachments?: readonly AttachmentInput[] | undefined;
+}
+
+/** An agent writes. Refuses not_found, channel_not_assigned, conversation_archived. */
+export const sendMessage = command('message.send', (ctx, params: SendParams): MessageView => {
+  const { agent, conversation } = requireReadable(ctx, params.conversationId);
+  requireText(params.body);
+  if (takesNoMessages.has(conversation.status)) refuse('conversation_archived');
+  const { message } = appendMessage(ctx, conversation, { senderType: 'agent', senderId: agent.id, body: params.body, attachments: params.attachments });
+  return messageView(message);
+});
+
+/** Marks the customer's messages read. The conversation keeps its version. */
+export const markConversationRead = command('conversation.read', (ctx, params: { conversationId: string }): { conversation: ConversationView } => {
+  const { conversation } = requireReachable(ctx, params.conversationId);
+  const count = markRead(ctx.db, { conversationId: conversation.id, senderTypes: ['visitor'], after: conversation.agentsReadUpTo, at: ctx.at });
+  if (count === 0) return { conversation: conversationView(conversation) };
+  const next: ConversationRecord = { ...conversation, agentsReadUpTo: conversation.lastLineAt };
+  setReadUpTo(ctx.db, next);
+  ctx.become(conversationKind, next.id, next);
+  tell(ctx, {
+    type: 'message.read',
+    conversationId: next.id,
+    audience: audienceOf(next, { visitorToo: true }),
+    data: { read: { conversationId: next.id, senderType: 'visitor', readUpTo: next.agentsReadUpTo, readAt: ctx.at, count } },
+  });
+  return { conversation: conversationView(next) };
+});
+
+export interface MessageList {
+  readonly messages: readonly MessageView[];
+  readonly nextCursor: string | null;
+}
+
+/** A page of messages, oldest first within the page; `nextCursor` is the time to pass as `before`, null at the beginning. */
+export function readMessages(view: View, page: { conversationId: string; before: string | undefined; limit: number; withSystem: boolean }): MessageList {
+  const rows = messagesBefore(view.db, { ...page, limit: page.limit + 1 });
+  const hasMore = rows.length > page.limit;
+  const messages = rows.slice(0, page.limit).reverse();
+  return { messages: messages.map(messageView), nextCursor: hasMore ? (messages[0]?.createdAt ?? null) : null };
+}
+
+export function listMessages(view: View, page: { conversationId: string; before: string | undefined; limit: number }): MessageList {
+  requireReadable(view, page.conversationId);
+  return readMessages(view, { ...page, withSystem: true });
+}
+
+function nextLineAt(ctx: Context, conversation: ConversationRecord): string {
+  if (conversation.lastLineAt === null || conversation.lastLineAt < ctx.at) return ctx.at;
+  return isoTime(Date.parse(conversation.lastLineAt) + 1);
+}

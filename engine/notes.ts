@@ -1,0 +1,76 @@
+// Internal notes. Seen by agents in scope, never by the customer, never among the messages. Specification 2, 4.5.
+
+import { deleteNote, findLatestNoteBy, findNote, insertNote, type NoteRecord, notesOf, updateNote } from '../store/notes.ts';
+import type { AgentRecord } from '../store/agents.ts';
+import type { ConversationRecord } from '../store/conversations.ts';
+import { audienceOf, requireReachable } from './conversation.ts';
+import { refuse } from './errors.ts';
+import { type EventType, tell } from './events.ts';
+import { requireText } from './messages.ts';
+import { theRoster } from './roster.ts';
+import { command } from './runtime/command.ts';
+import type { Context, View } from './runtime/context.ts';
+
+export interface NoteView extends NoteRecord {
+  readonly authorName: string;
+  readonly authorAvatarUrl: string | null;
+}
+
+export function noteView(view: Pick<View, 'state'>, note: NoteRecord): NoteView {
+  const author = theRoster(view).agents.get(note.authorAgentId);
+  return { ...note, authorName: author?.name ?? '', authorAvatarUrl: author?.avatarUrl ?? null };
+}
+
+/** Newest first, all of them. Refuses not_found. */
+export function listNotes(view: View, conversationId: string): NoteView[] {
+  requireReachable(view, conversationId, 'not_found');
+  return notesOf(view.db, conversationId).map((note) => noteView(view, note));
+}
+
+/** Refuses not_found, invalid_body. */
+export const createNote = command('note.create', (ctx, params: { conversationId: string; body: string }): { note: NoteView } => {
+  const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
+  requireText(params.body);
+  return { note: addNote(ctx, conversation, agent, params.body) };
+});
+
+/** The caller's latest note here: replaced by `body`, made if there is none, deleted when `body` is empty. */
+export const writeWorkingNote = command('note.write', (ctx, params: { conversationId: string; body?: string | undefined }): { note: NoteView | null } => {
+  const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
+  const latest = findLatestNoteBy(ctx.db, conversation.id, agent.id);
+  const body = params.body ?? '';
+  if (body.trim() === '') {
+    if (latest !== undefined) dropNote(ctx, conversation, latest);
+    return { note: null };
+  }
+  if (latest === undefined) return { note: addNote(ctx, conversation, agent, body) };
+  const note: NoteRecord = { ...latest, body, updatedAt: ctx.at };
+  updateNote(ctx.db, note);
+  return { note: tellOfNote(ctx, conversation, note, 'note.updated') };
+});
+
+/** By its author or an admin. Refuses not_found, forbidden. */
+export const removeNote = command('note.delete', (ctx, params: { conversationId: string; noteId: string }): void => {
+  const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
+  const note = findNote(ctx.db, params.noteId);
+  if (note === undefined || note.conversationId !== conversation.id) refuse('not_found');
+  if (note.authorAgentId !== agent.id && agent.role !== 'admin') refuse('forbidden', { message: 'Only its author or an admin may delete a note.' });
+  dropNote(ctx, conversation, note);
+});
+
+function addNote(ctx: Context, conversation: ConversationRecord, agent: AgentRecord, body: string): NoteView {
+  const note: NoteRecord = { id: ctx.ids.uuid(), conversationId: conversation.id, visitorId: conversation.visitorId, authorAgentId: agent.id, body, createdAt: ctx.at, updatedAt: ctx.at };
+  insertNote(ctx.db, note);
+  return tellOfNote(ctx, conversation, note, 'note.created');
+}
+
+function dropNote(ctx: Context, conversation: ConversationRecord, note: NoteRecord): void {
+  deleteNote(ctx.db, note.id);
+  tellOfNote(ctx, conversation, note, 'note.deleted');
+}
+
+function tellOfNote(ctx: Context, conversation: ConversationRecord, note: NoteRecord, type: EventType): NoteView {
+  const view = noteView(ctx, note);
+  tell(ctx, { type, conversationId: conversation.id, audience: audienceOf(conversation, { visitorToo: false }), data: { note: view } });
+  return view;
+}

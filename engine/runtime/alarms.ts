@@ -1,0 +1,43 @@
+// One alarm per workspace, for the earliest thing it waits for. Deadlines and the outbox are rows; this is how their time is
+// noticed. Losing every alarm loses nothing: the engine sets them again from the rows.
+
+import { type Clock, longestWaitMs, type Timer } from './clock.ts';
+
+interface Alarm {
+  readonly dueMs: number;
+  readonly timer: Timer;
+}
+
+export class Alarms {
+  readonly #clock: Clock;
+  readonly #onDue: (key: string) => void;
+  readonly #alarms = new Map<string, Alarm>();
+
+  constructor(clock: Clock, onDue: (key: string) => void) {
+    this.#clock = clock;
+    this.#onDue = onDue;
+  }
+
+  /** Rings at `dueMs`, or earlier if an earlier alarm is set already. Infinity sets none. */
+  set(key: string, dueMs: number): void {
+    const present = this.#alarms.get(key);
+    if (dueMs === Number.POSITIVE_INFINITY || (present !== undefined && present.dueMs <= dueMs)) return;
+    present?.timer.cancel();
+    this.#arm(key, dueMs);
+  }
+
+  clear(): void {
+    for (const { timer } of this.#alarms.values()) timer.cancel();
+    this.#alarms.clear();
+  }
+
+  #arm(key: string, dueMs: number): void {
+    const waitMs = Math.min(dueMs - this.#clock.now(), longestWaitMs);
+    const timer = this.#clock.after(waitMs, () => {
+      this.#alarms.delete(key);
+      if (this.#clock.now() >= dueMs) this.#onDue(key);
+      else this.#arm(key, dueMs);
+    });
+    this.#alarms.set(key, { dueMs, timer });
+  }
+}

@@ -1,0 +1,50 @@
+// The service's time. Nothing else in engine/ reads a clock or sets a timer, so a test can own both.
+
+export interface Timer {
+  cancel(): void;
+}
+
+export interface Clock {
+  /** Milliseconds since the epoch. Never less than an earlier answer. */
+  now(): number;
+  /** Calls back once, after so much time has passed, whatever the wall clock does meanwhile. */
+  after(delayMs: number, call: () => void): Timer;
+}
+
+/** The longest single wait, so that a machine that slept or whose clock was set forward is noticed within a minute. */
+export const longestWaitMs = 60_000;
+
+/**
+ * The wall clock, made steady: a step forward is followed, a step back is ignored (time goes on at its own pace from
+ * where it was), so a deadline is never put off and two messages never change their order.
+ */
+export function systemClock(wall: () => number = Date.now, elapsed: () => number = () => performance.now()): Clock {
+  let lastNow = wall();
+  let lastElapsed = elapsed();
+  return {
+    now() {
+      const nowElapsed = elapsed();
+      lastNow = Math.max(wall(), lastNow + Math.floor(nowElapsed - lastElapsed));
+      // Only whole milliseconds are spent, so that frequent calls do not lose the fractions.
+      lastElapsed += Math.floor(nowElapsed - lastElapsed);
+      return lastNow;
+    },
+    after(delayMs, call) {
+      const timer = setTimeout(call, Math.max(0, delayMs));
+      timer.unref();
+      return { cancel: () => clearTimeout(timer) };
+    },
+  };
+}
+
+let lastMs = Number.NaN;
+let lastText = '';
+
+/** ISO 8601 UTC with milliseconds (specification 2). */
+export function isoTime(ms: number): string {
+  if (ms !== lastMs) {
+    lastText = new Date(ms).toISOString();
+    lastMs = ms;
+  }
+  return lastText;
+}

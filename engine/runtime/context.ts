@@ -1,0 +1,200 @@
+// What one command sees and does: the state of actors, the rows of its workspace's file, the time, and the effects that
+// leave after the commit. Made by the workspace for each command, thrown away with it. A refused command leaves nothing:
+// its rows are rolled back to the savepoint, its states and effects are dropped with this object.
+
+import type { Database } from '../../store/database.ts';
+import { deleteDeadline, putDeadline } from '../../store/deadlines.ts';
+import { insertEvent } from '../../store/events.ts';
+import { insertOutbox } from '../../store/outbox.ts';
+import { insertAudit } from '../../store/audit.ts';
+import { isoTime } from './clock.ts';
+import type { Caller } from './command.ts';
+import type { Ids } from './ids.ts';
+import type { ActorKind, Registry } from './registry.ts';
+
+/** What happened, as sockets and webhooks are told. `audience` is the engine's to read, `data` the public record. */
+export interface EventDraft {
+  readonly type: string;
+  readonly conversationId?: string;
+  readonly audience: object;
+  readonly data: object;
+}
+
+export interface PublishedEvent {
+  readonly seq: number;
+  readonly type: string;
+  readonly at: string;
+  readonly conversationId: string | null;
+  readonly audience: string;
+  readonly data: string;
+}
+
+export interface AuditDraft {
+  readonly action: string;
+  readonly targetKind: string;
+  readonly targetId: string | null;
+  readonly before?: object;
+  readonly after?: object;
+  readonly context?: object;
+}
+
+export interface OutboxDraft {
+  readonly kind: string;
+  readonly target: string;
+  readonly subjectId?: string;
+  readonly payload: object;
+  /** Not before so many milliseconds from now. */
+  readonly delayMs?: number;
+}
+
+/** What a workspace lends to each of its commands. */
+export interface ContextHost {
+  readonly workspaceId: string;
+  readonly db: Database;
+  readonly registry: Registry;
+  readonly ids: Ids;
+  /** The last sequence number given out; the context counts on from it. */
+  lastSeq: number;
+}
+
+/** What can be seen without changing anything. A command's context is one; reads are given one. */
+export interface View {
+  readonly workspaceId: string;
+  readonly db: Database;
+  readonly caller: Caller;
+  readonly nowMs: number;
+  /** The time, ISO. */
+  readonly at: string;
+  /** The state of an actor, or undefined when there is none. */
+  state<State>(kind: ActorKind<State>, id: string): State | undefined;
+}
+
+export class Context implements View {
+  readonly workspaceId: string;
+  readonly db: Database;
+  readonly caller: Caller;
+  readonly nowMs: number;
+  readonly at: string;
+  readonly ids: Ids;
+  readonly #host: ContextHost;
+  readonly #firstSeq: number;
+  #staged: Map<ActorKind<unknown>, Map<string, unknown>> | undefined;
+  #stale: ActorKind<unknown>[] | undefined;
+  /** Effects, for the workspace to act on once they are durable. */
+  readonly events: PublishedEvent[] = [];
+  earliestDeadlineMs: number = Number.POSITIVE_INFINITY;
+  earliestOutboxMs: number = Number.POSITIVE_INFINITY;
+
+  constructor(host: ContextHost, caller: Caller, nowMs: number) {
+    this.#host = host;
+    this.#firstSeq = host.lastSeq;
+    this.workspaceId = host.workspaceId;
+    this.db = host.db;
+    this.ids = host.ids;
+    this.caller = caller;
+    this.nowMs = nowMs;
+    this.at = isoTime(nowMs);
+  }
+
+  /** As this command left it so far. */
+  state<State>(kind: ActorKind<State>, id: string): State | undefined {
+    // become() is the only writer and is typed by the kind.
+    const staged = this.#staged?.get(kind)?.get(id) as State | undefined;
+    return staged ?? this.#host.registry.get(kind, id);
+  }
+
+  /** Sets the state that later commands see if this one holds. The caller writes the rows; states are never changed in place. */
+  become<State>(kind: ActorKind<State>, id: string, state: State): void {
+    this.#staged ??= new Map();
+    let ofKind = this.#staged.get(kind);
+    if (ofKind === undefined) {
+      ofKind = new Map();
+      this.#staged.set(kind, ofKind);
+    }
+    ofKind.set(id, state);
+  }
+
+  /** Says that rows of this kind were changed in bulk, so that no state of it in memory is used after this command. */
+  forgetAll(kind: ActorKind<unknown>): void {
+    this.#stale ??= [];
+    this.#stale.push(kind);
+  }
+
+  emit(draft: EventDraft): void {
+    this.#host.lastSeq += 1;
+    const event: PublishedEvent = {
+      seq: this.#host.lastSeq,
+      type: draft.type,
+      at: this.at,
+      conversationId: draft.conversationId ?? null,
+      audience: JSON.stringify(draft.audience),
+      data: JSON.stringify(draft.data),
+    };
+    insertEvent(this.db, event);
+    this.events.push(event);
+  }
+
+  /** Sets or moves a deadline; `kind` names the command that runs when it is due. */
+  setDeadline(kind: string, subjectId: string, dueMs: number): void {
+    putDeadline(this.db, { kind, subjectId, dueAt: isoTime(dueMs) });
+    this.earliestDeadlineMs = Math.min(this.earliestDeadlineMs, dueMs);
+  }
+
+  clearDeadline(kind: string, subjectId: string): void {
+    deleteDeadline(this.db, kind, subjectId);
+  }
+
+  /** Asks for outside work after the commit. Returns its id. */
+  enqueue(draft: OutboxDraft): string {
+    const id = this.ids.uuid();
+    const nextMs = this.nowMs + (draft.delayMs ?? 0);
+    insertOutbox(this.db, {
+      id,
+      kind: draft.kind,
+      target: draft.target,
+      subjectId: draft.subjectId ?? null,
+      payload: JSON.stringify(draft.payload),
+      state: 'queued',
+      attempts: 0,
+      nextAt: isoTime(nextMs),
+      lastAnswer: null,
+      createdAt: this.at,
+      settledAt: null,
+    });
+    this.earliestOutboxMs = Math.min(this.earliestOutboxMs, nextMs);
+    return id;
+  }
+
+  /** Adds an audit entry; the actor is the calling agent, or nobody when the service acts. */
+  audit(draft: AuditDraft): void {
+    insertAudit(this.db, {
+      id: this.ids.uuid(),
+      actorAgentId: this.caller.kind === 'agent' ? this.caller.agentId : null,
+      action: draft.action,
+      targetKind: draft.targetKind,
+      targetId: draft.targetId,
+      before: jsonOrNull(draft.before),
+      after: jsonOrNull(draft.after),
+      context: jsonOrNull(draft.context),
+      createdAt: this.at,
+    });
+  }
+
+  /** The command held: its states are what the next command sees. */
+  keep(): void {
+    for (const kind of this.#stale ?? []) this.#host.registry.clearKind(kind);
+    if (this.#staged === undefined) return;
+    for (const [kind, states] of this.#staged) {
+      for (const [id, state] of states) this.#host.registry.set(kind, id, state);
+    }
+  }
+
+  /** The command was refused: the sequence numbers it took go to the next. */
+  drop(): void {
+    this.#host.lastSeq = this.#firstSeq;
+  }
+}
+
+function jsonOrNull(value: object | undefined): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}

@@ -1,0 +1,217 @@
+// Owns every workspace's file, open or not: opens it when it is first asked for, closes it when it has been idle, routes
+// commands to its lane, and runs what is due in it. It knows no noun of the specification; the rules come in as definitions.
+
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Database, type SyncToDisk } from '../../store/database.ts';
+import { workspaceMigrations } from '../../store/migrations/workspace.ts';
+import { Checkpoints, type Checkpoint } from './checkpoints.ts';
+import type { Clock } from './clock.ts';
+import type { CommandDefinition, CommandRequest } from './command.ts';
+import type { PublishedEvent } from './context.ts';
+import { type DeadlineCommands, Deadlines } from './deadlines.ts';
+import type { Ids } from './ids.ts';
+import type { Log } from './log.ts';
+import { Outbox, type OutboxKinds } from './outbox.ts';
+import { Workspace } from './workspace.ts';
+
+/** The workspace's file is damaged or cannot be opened. Only that workspace is concerned (503). */
+export class WorkspaceUnavailable extends Error {
+  override readonly name = 'WorkspaceUnavailable';
+}
+
+export interface EngineOptions {
+  /** Holds workspaces/<id>.db. */
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly checkpoint: Checkpoint;
+  readonly deadlines: DeadlineCommands;
+  readonly outbox: OutboxKinds;
+  readonly random?: () => number;
+  readonly syncToDisk?: SyncToDisk;
+  /** What is on disk is unknown: end the process. */
+  onSyncFailed(error: Error): void;
+  onBatch?(figures: { jobs: number; commitMs: number; syncMs: number }): void;
+}
+
+export type Publish = (workspaceId: string, events: readonly PublishedEvent[]) => void;
+
+/** Files open at once: four descriptors and about 2 MiB each. Beyond it the least recently used idle one is closed. */
+const maxOpen = 200;
+/** How often states that nobody used are forgotten. */
+const ageEveryMs = 10 * 60_000;
+/** A file that could not be opened is tried again after so long, so that a broken one costs one attempt, not one per request. */
+const reopenAfterMs = 10_000;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export class Engine {
+  readonly #options: EngineOptions;
+  readonly #folder: string;
+  /** In the order of their last use. */
+  readonly #open = new Map<string, Workspace>();
+  readonly #broken = new Map<string, number>();
+  readonly #deadlines: Deadlines;
+  readonly #outbox: Outbox;
+  readonly #checkpoints: Checkpoints;
+  #publish: Publish = () => {};
+  #stopped = false;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#folder = join(options.dataDir, 'workspaces');
+    mkdirSync(this.#folder, { recursive: true });
+    const { clock, log, checkpoint } = options;
+    const random = options.random ?? Math.random;
+    const workspace = (workspaceId: string): Workspace | undefined => this.workspace(workspaceId);
+    this.#deadlines = new Deadlines({ clock, log, commands: options.deadlines, workspace });
+    this.#outbox = new Outbox({ clock, log, kinds: options.outbox, workspace, random });
+    this.#checkpoints = new Checkpoints({ checkpoint, log, random });
+    this.#ageLater();
+  }
+
+  /** Who is told of durable events. One listener: the sockets. */
+  onPublish(publish: Publish): void {
+    this.#publish = publish;
+  }
+
+  /**
+   * Runs a command and resolves when its outcome is durable. Rejects with what the command threw, CommitFailed, LaneFull or
+   * WorkspaceUnavailable. The workspace must exist.
+   */
+  execute<Params, Result>(definition: CommandDefinition<Params, Result>, request: CommandRequest<Params>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const workspace = this.workspace(request.workspaceId);
+      if (workspace === undefined) throw new WorkspaceUnavailable(`workspace ${request.workspaceId} has no file`);
+      workspace.submit(definition, request, (error, result) => {
+        if (error === undefined) resolve(result as Result);
+        else reject(error);
+      });
+    });
+  }
+
+  /** The open workspace, opened if need be; undefined when there is none. Throws WorkspaceUnavailable. */
+  workspace(workspaceId: string): Workspace | undefined {
+    const open = this.#open.get(workspaceId);
+    if (open !== undefined) {
+      if (this.#open.size > maxOpen / 2) {
+        this.#open.delete(workspaceId);
+        this.#open.set(workspaceId, open);
+      }
+      return open;
+    }
+    if (this.#stopped || !uuid.test(workspaceId) || !existsSync(this.#pathOf(workspaceId))) return undefined;
+    return this.#openFile(workspaceId);
+  }
+
+  /** Makes the file of a new workspace. */
+  create(workspaceId: string): Workspace {
+    return this.#open.get(workspaceId) ?? this.#openFile(workspaceId);
+  }
+
+  /** Sets the alarms of every workspace from its rows, a file per turn of the loop, so that requests are served meanwhile. */
+  async wakeAll(): Promise<void> {
+    for (const name of readdirSync(this.#folder)) {
+      const workspaceId = name.replace(/\.db$/, '');
+      if (!name.endsWith('.db') || !uuid.test(workspaceId)) continue;
+      if (this.#stopped) return;
+      try {
+        this.workspace(workspaceId);
+      } catch {
+        // Logged where it was opened; the others go on.
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  get figures(): { openWorkspaces: number; laneDepth: number; actors: number; outboxUnderWay: number } {
+    let laneDepth = 0;
+    let actors = 0;
+    for (const workspace of this.#open.values()) {
+      laneDepth += workspace.lane.depth;
+      actors += workspace.registry.size;
+    }
+    return { openWorkspaces: this.#open.size, laneDepth, actors, outboxUnderWay: this.#outbox.underWay };
+  }
+
+  openWorkspaces(): IterableIterator<Workspace> {
+    return this.#open.values();
+  }
+
+  /** Finishes what is queued, makes it durable, and closes every file. Refuses new commands from here on. */
+  async stop(): Promise<void> {
+    this.#deadlines.stop();
+    this.#outbox.stop();
+    await Promise.all([...this.#open.values()].map((workspace) => workspace.lane.drained()));
+    this.#stopped = true;
+    for (const workspace of this.#open.values()) workspace.db.close();
+    this.#open.clear();
+  }
+
+  #openFile(workspaceId: string): Workspace {
+    const { clock, ids, log } = this.#options;
+    const brokenUntil = this.#broken.get(workspaceId) ?? 0;
+    if (clock.now() < brokenUntil) throw new WorkspaceUnavailable(`workspace ${workspaceId} cannot be opened`);
+    let db: Database;
+    try {
+      db = Database.openWriter(this.#pathOf(workspaceId), workspaceMigrations, this.#options.syncToDisk);
+    } catch (cause) {
+      this.#broken.set(workspaceId, clock.now() + reopenAfterMs);
+      log.error({ workspaceId, err: cause }, 'a workspace cannot be opened; the others go on');
+      throw new WorkspaceUnavailable(`workspace ${workspaceId} cannot be opened`, { cause });
+    }
+    this.#broken.delete(workspaceId);
+    const workspace: Workspace = new Workspace({
+      workspaceId,
+      db,
+      clock,
+      ids,
+      log,
+      hooks: {
+        publish: (id, events) => {
+          try {
+            this.#publish(id, events);
+          } catch (error) {
+            // The events are durable and can be asked for again; a listener's bug must not stop the lane.
+            log.error({ workspaceId: id, err: error }, 'events could not be published');
+          }
+        },
+        deadlineSet: (id, dueMs) => this.#deadlines.watch(id, dueMs),
+        outboxFilled: (id, nextMs) => this.#outbox.watch(id, nextMs),
+        onSyncFailed: this.#options.onSyncFailed,
+        onBatch: (figures) => {
+          this.#checkpoints.count(workspace, figures.jobs);
+          this.#options.onBatch?.(figures);
+        },
+      },
+    });
+    this.#open.set(workspaceId, workspace);
+    const { deadlineMs, outboxMs } = workspace.earliest();
+    this.#deadlines.watch(workspaceId, deadlineMs);
+    this.#outbox.watch(workspaceId, outboxMs);
+    if (this.#open.size > maxOpen) this.#closeIdle();
+    return workspace;
+  }
+
+  /** Closes the least recently used file that has nothing under way. Its alarms stay set. */
+  #closeIdle(): void {
+    for (const [workspaceId, workspace] of this.#open) {
+      if (!workspace.lane.idle || this.#open.size <= maxOpen) continue;
+      this.#open.delete(workspaceId);
+      workspace.db.close();
+      return;
+    }
+  }
+
+  #ageLater(): void {
+    this.#options.clock.after(ageEveryMs, () => {
+      for (const workspace of this.#open.values()) workspace.registry.age();
+      if (!this.#stopped) this.#ageLater();
+    });
+  }
+
+  #pathOf(workspaceId: string): string {
+    return join(this.#folder, `${workspaceId}.db`);
+  }
+}

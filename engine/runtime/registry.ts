@@ -1,0 +1,80 @@
+// The states of actors that are in memory. Bounded, and forgetful by design: a state can be dropped at any time between two
+// batches and is read again from its rows. Two generations stand in for a list of last uses: what is not asked for while the
+// young one fills, or between two calls of age(), is dropped with the old one.
+
+import type { Database } from '../../store/database.ts';
+
+/** One kind of actor: how its state is read from the rows that are its truth. `undefined`: there is no such thing. */
+export interface ActorKind<State> {
+  readonly name: string;
+  load(db: Database, id: string): State | undefined;
+}
+
+/** States of one kind kept at the least; at the most twice as many. A conversation's is about 1 KiB. */
+const generationSize = 2000;
+
+interface Generations {
+  young: Map<string, unknown>;
+  old: Map<string, unknown>;
+}
+
+export class Registry {
+  readonly #db: Database;
+  readonly #kinds = new Map<ActorKind<unknown>, Generations>();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  get<State>(kind: ActorKind<State>, id: string): State | undefined {
+    const generations = this.#generationsOf(kind);
+    // set() is the only writer and is typed by the kind, so what is stored under a kind is that kind's state.
+    let state = generations.young.get(id) as State | undefined;
+    if (state !== undefined) return state;
+    state = (generations.old.get(id) as State | undefined) ?? kind.load(this.#db, id);
+    if (state !== undefined) this.set(kind, id, state);
+    return state;
+  }
+
+  set<State>(kind: ActorKind<State>, id: string, state: State): void {
+    const generations = this.#generationsOf(kind);
+    if (generations.young.size >= generationSize && !generations.young.has(id)) swap(generations);
+    generations.young.set(id, state);
+    generations.old.delete(id);
+  }
+
+  /** Forgets every state of a kind: its rows were changed in bulk. */
+  clearKind(kind: ActorKind<unknown>): void {
+    this.#kinds.delete(kind);
+  }
+
+  /** Forgets everything: after a failed commit, memory may be ahead of the disk. */
+  clear(): void {
+    this.#kinds.clear();
+  }
+
+  /** Called now and then: forgets what was not used since the call before the last. */
+  age(): void {
+    for (const generations of this.#kinds.values()) swap(generations);
+  }
+
+  get size(): number {
+    let size = 0;
+    for (const { young, old } of this.#kinds.values()) size += young.size + old.size;
+    return size;
+  }
+
+  #generationsOf(kind: ActorKind<unknown>): Generations {
+    let generations = this.#kinds.get(kind);
+    if (generations === undefined) {
+      generations = { young: new Map(), old: new Map() };
+      this.#kinds.set(kind, generations);
+    }
+    return generations;
+  }
+}
+
+function swap(generations: Generations): void {
+  generations.old = generations.young;
+  generations.young = new Map();
+}

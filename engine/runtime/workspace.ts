@@ -1,0 +1,117 @@
+// One open workspace: its file, its lane, the states in memory, and what waits for a time. Turns commands into jobs of the
+// lane and, once they are durable, publishes events in order, arms deadlines and wakes the outbox.
+
+import type { Database } from '../../store/database.ts';
+import { earliestDeadlineAt } from '../../store/deadlines.ts';
+import { newestSeq } from '../../store/events.ts';
+import { earliestOutboxAt } from '../../store/outbox.ts';
+import { type Clock, isoTime } from './clock.ts';
+import type { Caller, CommandDefinition } from './command.ts';
+import { Context, type ContextHost, type PublishedEvent, type View } from './context.ts';
+import type { Ids } from './ids.ts';
+import { Lane, type LaneHooks } from './lane.ts';
+import type { Log } from './log.ts';
+import { Registry } from './registry.ts';
+
+export interface WorkspaceHooks {
+  /** Durable events of one batch, in the order of their sequence. */
+  publish(workspaceId: string, events: readonly PublishedEvent[]): void;
+  deadlineSet(workspaceId: string, dueMs: number): void;
+  outboxFilled(workspaceId: string, nextMs: number): void;
+  onSyncFailed: LaneHooks['onSyncFailed'];
+  onBatch: NonNullable<LaneHooks['onBatch']>;
+}
+
+export class Workspace implements ContextHost {
+  readonly workspaceId: string;
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly registry: Registry;
+  readonly lane: Lane;
+  /** Given out, perhaps not durable yet. */
+  lastSeq: number;
+  /** Durable and published. What a socket may be told. */
+  publishedSeq: number;
+  readonly #clock: Clock;
+  readonly #hooks: WorkspaceHooks;
+  #durableEvents: PublishedEvent[] = [];
+  #earliestDeadlineMs = Number.POSITIVE_INFINITY;
+  #earliestOutboxMs = Number.POSITIVE_INFINITY;
+
+  constructor(options: { workspaceId: string; db: Database; clock: Clock; ids: Ids; log: Log; hooks: WorkspaceHooks }) {
+    this.workspaceId = options.workspaceId;
+    this.db = options.db;
+    this.ids = options.ids;
+    this.#clock = options.clock;
+    this.#hooks = options.hooks;
+    this.registry = new Registry(options.db);
+    this.lastSeq = newestSeq(options.db);
+    this.publishedSeq = this.lastSeq;
+    this.lane = new Lane(options.db, {
+      onDurable: () => this.#release(),
+      onBroken: (error) => {
+        options.log.error({ workspaceId: this.workspaceId, err: error }, 'a batch could not be committed');
+        this.registry.clear();
+        this.lastSeq = newestSeq(this.db);
+      },
+      onSyncFailed: options.hooks.onSyncFailed,
+      onBatch: options.hooks.onBatch,
+    });
+  }
+
+  /** Queues a command. `settle` is called once, when the outcome is durable: with the result, or with what refused it. */
+  submit<Params, Result>(definition: CommandDefinition<Params, Result>, request: { caller: Caller; params: Params }, settle: (error: unknown, result: Result | undefined) => void): void {
+    let context: Context | undefined;
+    let result: Result | undefined;
+    this.lane.submit({
+      run: () => {
+        context = new Context(this, request.caller, this.#clock.now());
+        result = definition.handle(context, request.params);
+        context.keep();
+      },
+      undo: () => context?.drop(),
+      settle: (error) => {
+        if (error === undefined && context !== undefined) this.#gather(context);
+        settle(error, error === undefined ? result : undefined);
+      },
+    });
+  }
+
+  /** What a read may see: rows and states as they are now, which whenDurable() of the lane must precede on their way out. */
+  view(caller: Caller): View {
+    const nowMs = this.#clock.now();
+    return { workspaceId: this.workspaceId, db: this.db, caller, nowMs, at: isoTime(nowMs), state: (kind, id) => this.registry.get(kind, id) };
+  }
+
+  /** When the next deadline and the next outside work are due, from the rows. Infinity when there is none. */
+  earliest(): { deadlineMs: number; outboxMs: number } {
+    return { deadlineMs: timeOr(earliestDeadlineAt(this.db)), outboxMs: timeOr(earliestOutboxAt(this.db)) };
+  }
+
+  #gather(context: Context): void {
+    this.#durableEvents.push(...context.events);
+    this.#earliestDeadlineMs = Math.min(this.#earliestDeadlineMs, context.earliestDeadlineMs);
+    this.#earliestOutboxMs = Math.min(this.#earliestOutboxMs, context.earliestOutboxMs);
+  }
+
+  #release(): void {
+    if (this.#durableEvents.length > 0) {
+      const events = this.#durableEvents;
+      this.#durableEvents = [];
+      this.publishedSeq = events.at(-1)?.seq ?? this.publishedSeq;
+      this.#hooks.publish(this.workspaceId, events);
+    }
+    if (this.#earliestDeadlineMs < Number.POSITIVE_INFINITY) {
+      this.#hooks.deadlineSet(this.workspaceId, this.#earliestDeadlineMs);
+      this.#earliestDeadlineMs = Number.POSITIVE_INFINITY;
+    }
+    if (this.#earliestOutboxMs < Number.POSITIVE_INFINITY) {
+      this.#hooks.outboxFilled(this.workspaceId, this.#earliestOutboxMs);
+      this.#earliestOutboxMs = Number.POSITIVE_INFINITY;
+    }
+  }
+}
+
+function timeOr(at: string | undefined): number {
+  return at === undefined ? Number.POSITIVE_INFINITY : Date.parse(at);
+}

@@ -1,0 +1,94 @@
+// The status machine of a conversation, chat, ticket or call. Specification 3.
+
+import type { ConversationRecord, ConversationStatus } from '../store/conversations.ts';
+import { callingAgent } from './access.ts';
+import { changeConversation, type ConversationChanges, conversationKind, conversationView, type ConversationView, requireReachable } from './conversation.ts';
+import { refuse } from './errors.ts';
+import { endHandshake } from './handshake.ts';
+import { appendSystemLine } from './messages.ts';
+import { drainQueue, routeChat } from './routing.ts';
+import { command } from './runtime/command.ts';
+import type { Context } from './runtime/context.ts';
+import type { DeadlineParams } from './runtime/deadlines.ts';
+import { theWorkspace } from './workspace.ts';
+
+/** What an agent may ask for. Nothing asks for closed: a solved conversation closes by itself. */
+export const transitions: Readonly<Record<ConversationStatus, readonly ConversationStatus[]>> = {
+  open: ['pending', 'solved', 'spam'],
+  pending: ['open', 'solved', 'spam'],
+  solved: ['open'],
+  spam: ['open'],
+  closed: ['open', 'solved'],
+};
+
+export const autoCloseDeadline = 'conversation.autoClose';
+const dayMs = 24 * 3600_000;
+
+interface Answer {
+  readonly conversation: ConversationView;
+}
+
+/** Takes no version check (specification 3). Refuses not_found, forbidden, illegal_status_transition. */
+export const setStatus = command('conversation.status', (ctx, params: { conversationId: string; status: Exclude<ConversationStatus, 'closed'> }): Answer => {
+  const { conversation } = requireReachable(ctx, params.conversationId);
+  if (!transitions[conversation.status].includes(params.status)) {
+    refuse('illegal_status_transition', { message: `A conversation that is ${conversation.status} cannot become ${params.status}.`, detail: { from: conversation.status, to: params.status } });
+  }
+  return { conversation: conversationView(moveTo(ctx, conversation, params.status)) };
+});
+
+/** From every status; from spam it changes nothing (decisions). */
+export const markSpam = command('conversation.spam', (ctx, params: { conversationId: string }): Answer => {
+  const { conversation } = requireReachable(ctx, params.conversationId);
+  return { conversation: conversationView(conversation.status === 'spam' ? conversation : moveTo(ctx, conversation, 'spam')) };
+});
+
+/** Only from spam. */
+export const unmarkSpam = command('conversation.notSpam', (ctx, params: { conversationId: string }): Answer => {
+  const { conversation } = requireReachable(ctx, params.conversationId);
+  if (conversation.status !== 'spam') refuse('illegal_status_transition', { message: 'The conversation is not marked as spam.' });
+  return { conversation: conversationView(moveTo(ctx, conversation, 'open')) };
+});
+
+/** A solved conversation that nobody touched for the workspace's days. */
+export const autoClose = command('conversation.autoClose', (ctx, params: DeadlineParams): void => {
+  const conversation = ctx.state(conversationKind, params.subjectId);
+  if (conversation?.status === 'solved') moveTo(ctx, conversation, 'closed');
+});
+
+/** The move itself, with all that follows from it. The caller has checked that it is legal. */
+export function moveTo(ctx: Context, conversation: ConversationRecord, status: ConversationStatus): ConversationRecord {
+  const stays = status === 'open' || status === 'pending';
+  const free = stays ? conversation : endHandshake(ctx, conversation);
+  const changes: ConversationChanges = { status, ...timesOf(ctx, free, status) };
+  const moved = changeConversation(ctx, free, changes, status === 'closed' ? 'conversation.closed' : undefined);
+  if (status === 'solved') ctx.setDeadline(autoCloseDeadline, moved.id, ctx.nowMs + theWorkspace(ctx).settings.autoCloseDays * dayMs);
+  else if (conversation.status === 'solved') ctx.clearDeadline(autoCloseDeadline, moved.id);
+  const told = appendSystemLine(ctx, moved, lineOf(ctx, conversation.status, status));
+  if (status === 'open') return routeChat(ctx, told);
+  if (conversation.channel === 'chat' && conversation.status === 'open') drainQueue(ctx);
+  return told;
+}
+
+/** A customer's message brings a solved or closed conversation back; a spam one stays (decisions 4.5). */
+export function reopenForCustomer(ctx: Context, conversation: ConversationRecord): ConversationRecord {
+  return conversation.status === 'solved' || conversation.status === 'closed' ? moveTo(ctx, conversation, 'open') : conversation;
+}
+
+function timesOf(ctx: Context, conversation: ConversationRecord, status: ConversationStatus): ConversationChanges {
+  switch (status) {
+    case 'solved':
+      return { solvedAt: ctx.at, closedAt: null };
+    case 'closed':
+      return { closedAt: ctx.at };
+    case 'spam':
+      return {};
+    default:
+      return conversation.solvedAt === null && conversation.closedAt === null ? {} : { solvedAt: null, closedAt: null };
+  }
+}
+
+function lineOf(ctx: Context, from: ConversationStatus, to: ConversationStatus): string {
+  if (ctx.caller.kind === 'agent') return `${callingAgent(ctx).name} changed the status from ${from} to ${to}.`;
+  return ctx.caller.kind === 'visitor' ? `The customer wrote again: ${from} became ${to}.` : `The status changed from ${from} to ${to}.`;
+}

@@ -1,0 +1,28 @@
+// Plain text made safe for display. Pure functions of their input.
+
+const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const special = /[&<>"']/;
+/** A web address up to white space or what commonly follows one in a sentence. Linear: one class, one lazy tail character. */
+const address = /https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]}]/g;
+
+export function escapeHtml(text: string): string {
+  return special.test(text) ? text.replace(/[&<>"']/g, (char) => escapes[char] ?? char) : text;
+}
+
+/** The display form of a plain-text body: paragraphs, line breaks and links; everything else is text. */
+export function htmlOf(body: string): string {
+  if (!body.includes('\n') && !body.includes('://')) return `<p>${escapeHtml(body)}</p>`;
+  const paragraphs = body.replaceAll('\r\n', '\n').split(/\n{2,}/).filter((part) => part.trim() !== '');
+  return paragraphs.map((part) => `<p>${part.split('\n').map(linked).join('<br>')}</p>`).join('');
+}
+
+function linked(line: string): string {
+  let html = '';
+  let end = 0;
+  for (const match of line.matchAll(address)) {
+    const url = escapeHtml(match[0]);
+    html += `${escapeHtml(line.slice(end, match.index))}<a href="${url}" rel="noopener noreferrer nofollow" target="_blank">${url}</a>`;
+    end = match.index + match[0].length;
+  }
+  return html + escapeHtml(line.slice(end));
+}

@@ -1,0 +1,161 @@
+// Visitors: a customer's browser on one site. Sessions, page views, naming themselves, being blocked. Decisions 4.12.
+
+import { type ContactRecord, findOldestContactByEmail, insertContact, updateContact } from '../store/contacts.ts';
+import { findSiteByEmbedId } from '../store/sites.ts';
+import { findVisitor, insertVisitor, updateVisitor, type VisitorRecord } from '../store/visitors.ts';
+import { callingAgent } from './access.ts';
+import { bumpConversationsOf } from './conversation.ts';
+import { refuse } from './errors.ts';
+import { tell } from './events.ts';
+import { command } from './runtime/command.ts';
+import type { Context, View } from './runtime/context.ts';
+import type { ActorKind } from './runtime/registry.ts';
+import { requireSite } from './sites.ts';
+
+export const visitorKind: ActorKind<VisitorRecord> = { name: 'visitor', load: findVisitor };
+
+/** What the customer's own browser is told of itself. */
+export interface VisitorSelf {
+  readonly id: string;
+  readonly siteId: string;
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly visitCount: number;
+}
+
+export function visitorSelf(visitor: VisitorRecord): VisitorSelf {
+  const { id, siteId, name, email, firstSeenAt, lastSeenAt, visitCount } = visitor;
+  return { id, siteId, name, email, firstSeenAt, lastSeenAt, visitCount };
+}
+
+/** Everything about pages and presence concerns whoever answers chats. */
+const chatAudience = { kind: 'channel', channel: 'chat' } as const;
+
+export interface SessionParams {
+  readonly embedId: string;
+  /** From a token that was verified at the edge; undefined starts a new visitor. */
+  readonly visitorId: string | undefined;
+  readonly url: string;
+  readonly name?: string | undefined;
+  readonly email?: string | undefined;
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+}
+
+/** The visitor that comes back, or a new one. A token of another site starts a new visitor here. Refuses not_found for an unknown site. */
+export const openSession = command('widget.openSession', (ctx, params: SessionParams): VisitorRecord => {
+  const site = findSiteByEmbedId(ctx.db, params.embedId) ?? refuse('not_found');
+  const known = params.visitorId === undefined ? undefined : ctx.state(visitorKind, params.visitorId);
+  const returning = known?.siteId === site.id ? known : undefined;
+  const visitor: VisitorRecord = {
+    ...(returning ?? newVisitor(ctx, site.id)),
+    ip: params.ip,
+    userAgent: params.userAgent,
+    currentPageUrl: params.url,
+    lastSeenAt: ctx.at,
+    visitCount: (returning?.visitCount ?? 0) + 1,
+  };
+  if (returning === undefined) insertVisitor(ctx.db, visitor);
+  const named = identify(ctx, visitor, { name: params.name, email: params.email });
+  tell(ctx, { type: 'visitor.online', audience: chatAudience, data: { visitor: named } });
+  return named;
+});
+
+/** Refuses forbidden when blocked. */
+export const viewPage = command('widget.viewPage', (ctx, params: { url: string }): VisitorRecord => {
+  const visitor = callingVisitor(ctx);
+  const seen: VisitorRecord = { ...visitor, currentPageUrl: params.url, lastSeenAt: ctx.at };
+  putVisitor(ctx, seen);
+  tell(ctx, { type: 'visitor.page_viewed', audience: chatAudience, data: { visitor: seen, url: params.url } });
+  return seen;
+});
+
+/** The visitor says who it is. Refuses forbidden when blocked. */
+export const identifySelf = command('widget.identify', (ctx, params: { name?: string | undefined; email?: string | undefined }): VisitorRecord => {
+  const visitor = callingVisitor(ctx);
+  return identify(ctx, { ...visitor, lastSeenAt: ctx.at }, params);
+});
+
+/** Refuses not_found. A blocked one is locked out at once, on open sockets too. */
+export const blockVisitor = command('visitor.block', (ctx, params: { visitorId: string }): VisitorRecord => setBlocked(ctx, params.visitorId, true));
+export const unblockVisitor = command('visitor.unblock', (ctx, params: { visitorId: string }): VisitorRecord => setBlocked(ctx, params.visitorId, false));
+
+/** The visitor that calls. Refuses forbidden when it is blocked. */
+export function callingVisitor(view: Pick<View, 'state' | 'caller'>): VisitorRecord {
+  if (view.caller.kind !== 'visitor') throw new Error(`a visitor's command called by a ${view.caller.kind}`);
+  const visitor = view.state(visitorKind, view.caller.visitorId) ?? refuse('unauthorized');
+  return visitor.blockedAt === null ? visitor : refuse('forbidden');
+}
+
+export function putVisitor(ctx: Context, visitor: VisitorRecord): void {
+  updateVisitor(ctx.db, visitor);
+  ctx.become(visitorKind, visitor.id, visitor);
+}
+
+/** Writes the visitor with what it says of itself; an email links it to the oldest contact that has it, or to a new one. */
+export function identify(ctx: Context, visitor: VisitorRecord, said: { name?: string | undefined; email?: string | undefined }): VisitorRecord {
+  const email = said.email ?? visitor.email;
+  const name = said.name ?? visitor.name;
+  const contactId = email === null ? visitor.contactId : linkContact(ctx, { email, name });
+  const named: VisitorRecord = { ...visitor, email, name, contactId };
+  putVisitor(ctx, named);
+  return named;
+}
+
+function linkContact(ctx: Context, person: { email: string; name: string | null }): string {
+  const known = findOldestContactByEmail(ctx.db, person.email);
+  if (known !== undefined) {
+    updateContact(ctx.db, { ...known, name: known.name ?? person.name, lastSeenAt: ctx.at });
+    return known.id;
+  }
+  const contact: ContactRecord = {
+    id: ctx.ids.uuid(),
+    name: person.name,
+    email: person.email,
+    phone: null,
+    company: null,
+    tags: [],
+    customFields: {},
+    lifetimeValueCents: 0,
+    note: null,
+    firstSeenAt: ctx.at,
+    lastSeenAt: ctx.at,
+    createdAt: ctx.at,
+  };
+  insertContact(ctx.db, contact);
+  return contact.id;
+}
+
+function setBlocked(ctx: Context, visitorId: string, blocked: boolean): VisitorRecord {
+  callingAgent(ctx);
+  const visitor = ctx.state(visitorKind, visitorId) ?? refuse('not_found');
+  if ((visitor.blockedAt !== null) === blocked) return visitor;
+  const changed: VisitorRecord = { ...visitor, blockedAt: blocked ? ctx.at : null };
+  putVisitor(ctx, changed);
+  bumpConversationsOf(ctx, visitor.id);
+  return changed;
+}
+
+function newVisitor(ctx: Context, siteId: string): VisitorRecord {
+  requireSite(ctx, siteId);
+  return {
+    id: ctx.ids.uuid(),
+    siteId,
+    email: null,
+    name: null,
+    phoneE164: null,
+    ip: null,
+    country: null,
+    userAgent: null,
+    geo: null,
+    wcEnrichment: null,
+    contactId: null,
+    currentPageUrl: null,
+    blockedAt: null,
+    firstSeenAt: ctx.at,
+    lastSeenAt: ctx.at,
+    visitCount: 0,
+  };
+}

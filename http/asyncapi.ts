@@ -1,0 +1,107 @@
+// The AsyncAPI 3.0 document of the sockets, made from the catalogue of events and the routes alone. A test compares it with both.
+
+import Type, { type TSchema } from 'typebox';
+import { events, type EventType } from '../engine/events.ts';
+import type { Route } from './route.ts';
+import { Agent, Conversation, CustomerConversation, Id, Message, Note, nullable, Read, Time, Visitor } from './schemas.ts';
+
+type Json = Record<string, unknown>;
+
+const records: Record<(typeof events)[EventType]['data'], TSchema> = {
+  conversation: Conversation,
+  message: Message,
+  read: Read,
+  note: Note,
+  agent: Agent,
+  visitor: Visitor,
+};
+
+/** The `data` of an event, as agents get it. */
+export function dataSchema(type: EventType): TSchema {
+  const { data } = events[type];
+  return Type.Object({ [data]: records[data] });
+}
+
+/** As the customer gets it. */
+export function customerDataSchema(type: EventType): TSchema {
+  return events[type].data === 'conversation' ? Type.Object({ conversation: CustomerConversation }) : dataSchema(type);
+}
+
+const Error = Type.Object({ type: Type.Literal('error'), error: Type.String(), message: Type.String() });
+const Typing = Type.Object({ type: Type.Literal('typing'), at: Time, conversationId: Id, data: Type.Object({ conversationId: Id, senderType: Type.Enum(['agent', 'visitor']), senderId: Id }) });
+const Ready = (self: Record<string, TSchema>) => Type.Object({ type: Type.Literal('ready'), ...self, seq: Type.Integer({ description: 'Events after this one follow.' }) });
+
+const clientFrames: Record<string, TSchema> = {
+  auth: Type.Object({ type: Type.Literal('auth'), token: Type.String(), since: Type.Optional(Type.Integer()) }),
+  call: Type.Object({ type: Type.Literal('call'), id: Type.Union([Type.String(), Type.Integer()]), method: Type.String(), params: Type.Optional(Type.Object({})) }),
+  typing: Type.Object({ type: Type.Literal('typing'), conversationId: Id }),
+  ping: Type.Object({ type: Type.Literal('ping') }),
+};
+
+const serverFrames: Record<string, TSchema> = {
+  reply: Type.Object({ type: Type.Literal('reply'), id: Type.Union([Type.String(), Type.Integer()]), status: Type.Integer(), body: nullable(Type.Object({})) }),
+  typing: Typing,
+  pong: Type.Object({ type: Type.Literal('pong') }),
+  error: Error,
+  resync: Type.Object({ type: Type.Literal('resync'), seq: Type.Integer() }),
+};
+
+export function asyncApi(routes: readonly Route[], options: { baseUrl: string; version: string }): Json {
+  const agent = channelOf('agent', { ready: Ready({ agent: Agent }), ...serverFrames, ...eventFrames('agent') });
+  const visitor = channelOf('visitor', { ready: Ready({ visitor: Type.Object({ id: Id }) }), ...serverFrames, ...eventFrames('visitor') });
+  const { host, protocol } = new URL(options.baseUrl);
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Switchboard sockets',
+      version: options.version,
+      description:
+        'Text frames of JSON. The bearer comes as the subprotocol pair ["messaging.v1", "bearer.<token>"], as Authorization, or as a first frame auth within 5 seconds. ' +
+        'Events carry a seq that grows per workspace; a client that comes back gives the last one it saw as since (in auth, or as a query parameter) and gets what it missed, in order. ' +
+        'What is older than 7 days is gone: resync says so. Close codes: 1009 a frame over 64 KiB, 1012 restarting, 4401 the token does not count, 4403 blocked, 4408 too slow, 4429 too many sockets.',
+    },
+    servers: { main: { host, protocol: protocol === 'https:' ? 'wss' : 'ws' } },
+    channels: { agent, visitor },
+    operations: {
+      ...operationsOf('agent', agent),
+      ...operationsOf('visitor', visitor),
+    },
+    'x-methods': {
+      agent: methodsOf(routes, 'agent'),
+      visitor: methodsOf(routes, 'visitor'),
+    },
+  };
+}
+
+function eventFrames(namespace: 'agent' | 'visitor'): Record<string, TSchema> {
+  const frames: Record<string, TSchema> = {};
+  for (const type of Object.keys(events) as EventType[]) {
+    if (namespace === 'visitor' && !events[type].visitorToo) continue;
+    const data = namespace === 'agent' ? dataSchema(type) : customerDataSchema(type);
+    frames[type] = Type.Object({ seq: Type.Integer(), type: Type.Literal(type), at: Time, conversationId: Type.Optional(Id), data }, { description: events[type].summary });
+  }
+  return frames;
+}
+
+function channelOf(namespace: string, sent: Record<string, TSchema>): { address: string; messages: Record<string, Json> } {
+  const messages: Record<string, Json> = {};
+  for (const [name, payload] of Object.entries(sent)) messages[`server.${name}`] = { name, payload };
+  for (const [name, payload] of Object.entries(clientFrames)) messages[`client.${name}`] = { name, payload };
+  return { address: `/${namespace}`, messages };
+}
+
+function operationsOf(namespace: string, channel: { messages: Record<string, Json> }): Json {
+  const refs = (side: string) =>
+    Object.keys(channel.messages)
+      .filter((key) => key.startsWith(`${side}.`))
+      .map((key) => ({ $ref: `#/channels/${namespace}/messages/${key}` }));
+  return {
+    [`${namespace}Sends`]: { action: 'send', channel: { $ref: `#/channels/${namespace}` }, messages: refs('server') },
+    [`${namespace}Receives`]: { action: 'receive', channel: { $ref: `#/channels/${namespace}` }, messages: refs('client') },
+  };
+}
+
+/** What a call frame may name: the operations of the OpenAPI document, their path, query and body fields together as params. */
+function methodsOf(routes: readonly Route[], kind: 'agent' | 'visitor'): string[] {
+  return routes.filter((route) => route.access.kind === kind && route.httpOnly !== true && route.send === undefined).map((route) => route.operation);
+}

@@ -1,0 +1,99 @@
+// The service's settings: environment variables, checked once at start. A bad one stops the start with a message that names it.
+// Nothing else reads process.env.
+
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  readonly dataDir: string;
+  /** Where customers and agents reach the service, without a slash at the end. */
+  readonly baseUrl: string;
+  /** Undefined: made once and kept in the data folder. */
+  readonly jwtSecret: string | undefined;
+  readonly tokenTtlDays: number;
+  readonly rateLimitPerMinute: number;
+  /** False lifts every cap, for load tests. */
+  readonly rateLimits: boolean;
+  /** Believe X-Forwarded-For. */
+  readonly trustProxy: boolean;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly autoCloseDays: number;
+  readonly mail: { readonly provider: 'outbox' } | { readonly provider: 'smtp'; readonly url: string };
+  /** The address mail is sent from. */
+  readonly mailFrom: string;
+}
+
+/** A setting that cannot be used. `message` names the variable and says what it must be. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Throws ConfigError. */
+export function readConfig(env: Environment): Config {
+  const port = integer(env, 'PORT', { fallback: 8080, min: 0, max: 65_535 });
+  const baseUrl = url(env, 'BASE_URL', `http://localhost:${port}`);
+  const mailHost = new URL(baseUrl).hostname;
+  return {
+    port,
+    host: env['HOST'] ?? '127.0.0.1',
+    dataDir: env['DATA_DIR'] ?? './data',
+    baseUrl,
+    jwtSecret: secret(env, 'JWT_SECRET'),
+    tokenTtlDays: integer(env, 'TOKEN_TTL_DAYS', { fallback: 7, min: 1, max: 365 }),
+    rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', { fallback: 600, min: 1, max: 1_000_000 }),
+    rateLimits: oneOf(env, 'RATE_LIMITS', ['on', 'off'], 'on') === 'on',
+    trustProxy: flag(env, 'TRUST_PROXY'),
+    logLevel: oneOf(env, 'LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
+    autoCloseDays: number(env, 'AUTO_CLOSE_DAYS', { fallback: 7, min: 0, max: 3650 }),
+    mail: mailSettings(env),
+    mailFrom: env['MAIL_FROM'] ?? `switchboard@${mailHost}`,
+  };
+}
+
+function mailSettings(env: Environment): Config['mail'] {
+  const provider = oneOf(env, 'MAIL_PROVIDER', ['outbox', 'smtp'], 'outbox');
+  if (provider === 'outbox') return { provider };
+  const smtpUrl = env['SMTP_URL'] ?? '';
+  if (!/^smtps?:$/.test(URL.parse(smtpUrl)?.protocol ?? '')) throw new ConfigError('SMTP_URL must be an address such as smtp://user:password@mail.example.com:587 when MAIL_PROVIDER is smtp');
+  return { provider, url: smtpUrl };
+}
+
+function integer(env: Environment, name: string, rule: { fallback: number; min: number; max: number }): number {
+  const value = number(env, name, rule);
+  if (!Number.isInteger(value)) throw new ConfigError(`${name} must be a whole number, not ${env[name]}`);
+  return value;
+}
+
+function number(env: Environment, name: string, rule: { fallback: number; min: number; max: number }): number {
+  const text = env[name];
+  if (text === undefined || text === '') return rule.fallback;
+  const value = Number(text);
+  if (Number.isNaN(value) || value < rule.min || value > rule.max) throw new ConfigError(`${name} must be a number from ${rule.min} to ${rule.max}, not ${text}`);
+  return value;
+}
+
+function oneOf<Choice extends string>(env: Environment, name: string, choices: readonly Choice[], fallback: Choice): Choice {
+  const text = env[name];
+  if (text === undefined || text === '') return fallback;
+  const choice = choices.find((one) => one === text);
+  if (choice === undefined) throw new ConfigError(`${name} must be one of ${choices.join(', ')}, not ${text}`);
+  return choice;
+}
+
+function flag(env: Environment, name: string): boolean {
+  return oneOf(env, name, ['1', 'true', 'on', '0', 'false', 'off'], 'off') === 'on' || env[name] === '1' || env[name] === 'true';
+}
+
+function secret(env: Environment, name: string): string | undefined {
+  const text = env[name];
+  if (text !== undefined && text.length < 32) throw new ConfigError(`${name} must have at least 32 characters`);
+  return text;
+}
+
+function url(env: Environment, name: string, fallback: string): string {
+  const text = env[name] ?? fallback;
+  const parsed = URL.parse(text);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.search !== '' || parsed.hash !== '') throw new ConfigError(`${name} must be an http or https address, not ${text}`);
+  return text.replace(/\/+$/, '');
+}

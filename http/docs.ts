@@ -1,0 +1,120 @@
+// The page at /docs: the OpenAPI document for people, without a script and without anything from elsewhere.
+
+import { escapeHtml } from '../engine/text.ts';
+import { slugsOf } from './pipeline.ts';
+import { fullPath, type Route } from './route.ts';
+
+export function docsPage(routes: readonly Route[], baseUrl: string): string {
+  const tags = [...new Set(routes.map((route) => route.tag))];
+  const contents = tags.map((tag) => `<li><a href="#${slug(tag)}">${escapeHtml(tag)}</a></li>`).join('');
+  const sections = tags.map((tag) => `<section id="${slug(tag)}"><h2>${escapeHtml(tag)}</h2>${routes.filter((route) => route.tag === tag).map(article).join('')}</section>`).join('');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Switchboard API</title>
+<style>${style}</style>
+</head>
+<body>
+<nav aria-label="Contents"><strong>Switchboard API</strong><ul>${contents}</ul><p><a href="/api/v1/openapi.json">OpenAPI 3.1</a><br><a href="/api/v1/asyncapi.json">AsyncAPI 3.0</a></p></nav>
+<main>
+<h1>Switchboard API</h1>
+<p>Everything here is at <code>${escapeHtml(baseUrl)}</code>. Send <code>Accept: application/json</code>, <code>Content-Type: application/json</code> with a body, and <code>Authorization: Bearer …</code> with a token from register or login. Errors are <code>{statusCode, error, message, detail?}</code>; branch on <code>error</code>.</p>
+${sections}
+</main>
+</body>
+</html>`;
+}
+
+function article(route: Route): string {
+  const { access } = route;
+  const who = access.kind === 'public' ? 'Anybody' : access.kind === 'visitor' ? 'The visitor' : access.role === 'admin' ? 'Admins' : access.role === 'senior' ? 'Admins and supervisors' : 'Agents';
+  return `<article id="${escapeHtml(route.operation)}">
+<h3><span class="method ${route.method.toLowerCase()}">${route.method}</span> <code>${escapeHtml(fullPath(route))}</code></h3>
+<p><strong>${escapeHtml(route.summary)}.</strong> ${escapeHtml(route.description ?? '')}</p>
+<p class="who">${who} · <code>${escapeHtml(route.operation)}</code></p>
+${fields('Query', route.query)}${fields('Body', route.body)}${fields(`Answers ${route.reply.status}`, route.reply.schema)}
+<p class="errors">Refuses with ${[...slugsOf(route)].sort().map((one) => `<code>${one}</code>`).join(' ')}</p>
+</article>`;
+}
+
+/** TypeBox keeps JSON Schema, of which the page shows an object's own fields. */
+interface Shown {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly format?: string;
+  readonly anyOf?: readonly Shown[];
+  readonly allOf?: readonly Shown[];
+  readonly items?: Shown;
+  readonly properties?: Readonly<Record<string, Shown>>;
+  readonly required?: readonly string[];
+  readonly description?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+}
+
+function fields(title: string, schema: unknown): string {
+  const { properties, required = [] } = (schema ?? {}) as Shown;
+  if (properties === undefined || Object.keys(properties).length === 0) return '';
+  const rows = Object.entries(properties).map(
+    ([name, field]) =>
+      `<tr><th scope="row"><code>${escapeHtml(name)}</code>${required.includes(name) ? '' : ' <small>optional</small>'}</th><td>${escapeHtml(typeOf(field))}</td><td>${escapeHtml(field.description ?? '')}</td></tr>`,
+  );
+  return `<details><summary>${escapeHtml(title)}</summary><table>${rows.join('')}</table></details>`;
+}
+
+function typeOf(field: Shown): string {
+  if (field.enum !== undefined) return field.enum.join(' | ');
+  if (field.const !== undefined) return String(field.const);
+  const several = field.anyOf ?? field.allOf;
+  if (several !== undefined) return several.map(typeOf).join(field.anyOf === undefined ? ', ' : ' | ');
+  if (field.items !== undefined) return `list of ${typeOf(field.items)}${field.maxItems === undefined ? '' : `, at most ${field.maxItems}`}`;
+  if (field.properties !== undefined && Object.keys(field.properties).length > 0) return `{${Object.keys(field.properties).join(', ')}}`;
+  const range = rangeOf(field);
+  return `${field.format ?? field.type ?? 'any'}${range === '' ? '' : `, ${range}`}`;
+}
+
+function rangeOf(field: Shown): string {
+  const low = field.minimum ?? field.minLength;
+  const high = field.maximum ?? field.maxLength;
+  const unit = field.type === 'string' ? ' characters' : '';
+  if (low !== undefined && high !== undefined) return `${low} to ${high}${unit}`;
+  if (high !== undefined) return `at most ${high}${unit}`;
+  return low === undefined ? '' : `at least ${low}${unit}`;
+}
+
+function slug(tag: string): string {
+  return tag.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+}
+
+export const style = `
+:root { color-scheme: light dark; --ink: #1a1d21; --paper: #fff; --soft: #5b6470; --line: #dfe3e8; --tint: #f5f7f9; --accent: #1d4ed8; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --paper: #14171a; --soft: #9aa4b0; --line: #2b3138; --tint: #1b2025; --accent: #8ab4ff; } }
+* { box-sizing: border-box; }
+body { margin: 0; color: var(--ink); background: var(--paper); font: 15px/1.55 system-ui, sans-serif; display: grid; grid-template-columns: 15rem minmax(0, 1fr); }
+nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1.5rem; border-right: 1px solid var(--line); background: var(--tint); }
+nav ul { list-style: none; margin: 1rem 0; padding: 0; }
+a { color: var(--accent); text-decoration: none; }
+a:hover, a:focus-visible { text-decoration: underline; }
+main { padding: 2rem clamp(1rem, 4vw, 3rem) 6rem; max-width: 62rem; }
+h1 { margin-top: 0; font-size: 1.7rem; }
+h2 { margin: 3rem 0 0; padding-bottom: .4rem; border-bottom: 1px solid var(--line); font-size: 1.25rem; }
+article { padding: 1.2rem 0; border-bottom: 1px solid var(--line); }
+h3 { margin: 0; font-size: 1rem; overflow-wrap: anywhere; }
+p { margin: .5rem 0; }
+code { font: .88em ui-monospace, monospace; }
+.method { display: inline-block; min-width: 4.2em; padding: .1em .5em; border-radius: .3em; background: var(--tint); border: 1px solid var(--line); font: 600 .75rem ui-monospace, monospace; text-align: center; }
+.who, .errors, small { color: var(--soft); font-size: .85rem; }
+.errors code { margin-right: .3em; white-space: nowrap; }
+details { margin: .4rem 0; }
+summary { cursor: pointer; }
+table { border-collapse: collapse; width: 100%; margin: .4rem 0; font-size: .88rem; }
+th, td { padding: .3rem .8rem .3rem 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; overflow-wrap: anywhere; }
+th { width: 15rem; }
+@media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; border: 0; } }
+`;

@@ -1,0 +1,70 @@
+// Figures for Prometheus. The only importer of prom-client. Nothing else counts; everything that is measured comes here.
+
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+export interface Metrics {
+  observeRequest(operation: string, status: number, durationMs: number): void;
+  observeBatch(figures: { jobs: number; commitMs: number; syncMs: number }): void;
+  /** The text of GET /metrics. */
+  text(): Promise<{ contentType: string; text: string }>;
+  stop(): void;
+}
+
+/** What is read at the moment of asking. */
+export interface Gauges {
+  engine(): { openWorkspaces: number; laneDepth: number; actors: number; outboxUnderWay: number };
+  sockets(): { agents: number; visitors: number };
+  /** Seconds since the oldest outside work was asked for; 0 when none waits. */
+  outboxAgeSeconds(): number;
+}
+
+const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const diskBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
+const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+const loopResolutionMs = 10;
+
+export function createMetrics(gauges: Gauges): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const requests = new Histogram({ name: 'switchboard_request_seconds', help: 'Time from the last header to the reply, by operation and status.', labelNames: ['operation', 'status'] as const, buckets: latencyBuckets, registers });
+  const commits = new Histogram({ name: 'switchboard_commit_seconds', help: 'Time of a batch in its transaction.', buckets: diskBuckets, registers });
+  const syncs = new Histogram({ name: 'switchboard_sync_seconds', help: 'Time of a batch until the disk has it.', buckets: diskBuckets, registers });
+  const batches = new Histogram({ name: 'switchboard_batch_commands', help: 'Commands committed together.', buckets: batchBuckets, registers });
+  const commands = new Counter({ name: 'switchboard_commands_total', help: 'Commands that reached a lane.', registers });
+
+  const loop = monitorEventLoopDelay({ resolution: loopResolutionMs });
+  loop.enable();
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({ name, help, registers, collect() { this.set(read()); } });
+  };
+  gauge('switchboard_event_loop_delay_p50_seconds', 'Median delay of the event loop since the last scrape.', () => loop.percentile(50) / 1e9);
+  gauge('switchboard_event_loop_delay_p99_seconds', '99th percentile of the delay of the event loop since the last scrape.', () => loop.percentile(99) / 1e9);
+  gauge('switchboard_event_loop_delay_max_seconds', 'Longest delay of the event loop since the last scrape.', () => loop.max / 1e9);
+  gauge('switchboard_agent_sockets', 'Open agent sockets.', () => gauges.sockets().agents);
+  gauge('switchboard_visitor_sockets', 'Open visitor sockets.', () => gauges.sockets().visitors);
+  gauge('switchboard_open_workspaces', 'Workspace files that are open.', () => gauges.engine().openWorkspaces);
+  gauge('switchboard_lane_depth', 'Commands that wait for their lane.', () => gauges.engine().laneDepth);
+  gauge('switchboard_actors', 'Actor states in memory.', () => gauges.engine().actors);
+  gauge('switchboard_outbox_under_way', 'Outside work that is being done.', () => gauges.engine().outboxUnderWay);
+  gauge('switchboard_outbox_age_seconds', 'Age of the oldest outside work not done yet, over the open workspaces.', () => gauges.outboxAgeSeconds());
+  gauge('switchboard_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
+  gauge('switchboard_heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed);
+  gauge('switchboard_cpu_seconds_total', 'User and system time of the process.', () => { const { user, system } = process.cpuUsage(); return (user + system) / 1e6; });
+
+  return {
+    observeRequest: (operation, status, durationMs) => requests.observe({ operation, status }, durationMs / 1000),
+    observeBatch(figures) {
+      commits.observe(figures.commitMs / 1000);
+      syncs.observe(figures.syncMs / 1000);
+      batches.observe(figures.jobs);
+      commands.inc(figures.jobs);
+    },
+    async text() {
+      const text = await registry.metrics();
+      loop.reset();
+      return { contentType: registry.contentType, text };
+    },
+    stop: () => loop.disable(),
+  };
+}

@@ -1,0 +1,104 @@
+// The OpenAPI 3.1 document, made from the routes and the catalogue of refusals alone. A test compares it with both.
+
+import type { TSchema } from 'typebox';
+import { refusals, type Slug } from '../engine/errors.ts';
+import { slugsOf } from './pipeline.ts';
+import { fullPath, type Route } from './route.ts';
+
+type Json = Record<string, unknown>;
+
+export function openApi(routes: readonly Route[], options: { baseUrl: string; version: string }): Json {
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = fullPath(route);
+    const item = (paths[path] ??= {});
+    item[route.method.toLowerCase()] = operationOf(route);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Switchboard',
+      version: options.version,
+      description: 'Chats, tickets and calls of many workspaces in one process. Live updates come over the sockets that /api/v1/asyncapi.json describes.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: options.baseUrl }],
+    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        workspaceToken: { type: 'http', scheme: 'bearer', description: 'From register, login, join or reset-password.' },
+        visitorToken: { type: 'http', scheme: 'bearer', description: 'From widget/sessions.' },
+      },
+      schemas: { Error: errorSchema },
+    },
+  };
+}
+
+const errorSchema = {
+  type: 'object',
+  required: ['statusCode', 'error', 'message'],
+  properties: {
+    statusCode: { type: 'integer' },
+    error: { type: 'string', description: 'Branch on this.' },
+    message: { type: 'string' },
+    detail: { type: 'object', description: 'fieldErrors of what is not valid, currentVersion of a stale version, reason of a lost call.' },
+    retryAfter: { type: 'integer', description: 'Seconds; with 429.' },
+  },
+} as const;
+
+function operationOf(route: Route): Json {
+  const { access, reply } = route;
+  return {
+    operationId: route.operation,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    ...(route.sunset === undefined ? {} : { deprecated: true }),
+    security: access.kind === 'public' ? [] : [access.kind === 'agent' ? { workspaceToken: [] } : { visitorToken: [] }],
+    ...(access.kind === 'agent' ? { 'x-scope': access.scope, 'x-role': access.role ?? 'any', ...(access.feature === undefined ? {} : { 'x-feature': access.feature }) } : {}),
+    ...(route.limit === undefined ? {} : { 'x-rate-limit': route.limit }),
+    'x-socket-method': route.httpOnly !== true && route.send === undefined,
+    parameters: [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query')],
+    ...(route.body === undefined ? {} : { requestBody: { required: hasRequired(route.body), content: { 'application/json': { schema: route.body } } } }),
+    responses: {
+      [reply.status]: {
+        description: 'Done.',
+        ...(reply.schema === null && reply.contentType === undefined ? {} : { content: { [reply.contentType ?? 'application/json']: { schema: reply.schema ?? { type: 'string' } } } }),
+      },
+      ...errorsOf(route),
+    },
+  };
+}
+
+function errorsOf(route: Route): Json {
+  const byStatus = new Map<number, Slug[]>();
+  for (const slug of slugsOf(route)) {
+    const { status } = refusals[slug];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), slug]);
+  }
+  const responses: Json = {};
+  for (const [status, slugs] of [...byStatus].sort(([a], [b]) => a - b)) {
+    responses[status] = {
+      description: slugs.map((slug) => `\`${slug}\`: ${refusals[slug].message}`).join(' '),
+      content: { 'application/json': { schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { error: { enum: slugs } } }] } } },
+    };
+  }
+  return responses;
+}
+
+function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): Json[] {
+  // Parameters and queries are declared with Type.Object.
+  const { properties = {}, required = [] } = (schema ?? {}) as { properties?: Record<string, Json>; required?: string[] };
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    ...(property['description'] === undefined ? {} : { description: property['description'] }),
+    schema: property,
+  }));
+}
+
+function hasRequired(schema: TSchema): boolean {
+  return ((schema as { required?: string[] }).required ?? []).length > 0;
+}

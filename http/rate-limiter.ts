@@ -1,0 +1,48 @@
+// Budgets per minute, in memory: a window opens with the first call and holds so many. Bounded; what is forgotten starts anew.
+
+import type { Clock } from '../engine/runtime/clock.ts';
+
+export interface Budget {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until the window ends. */
+  readonly resetSeconds: number;
+  readonly allowed: boolean;
+}
+
+interface Window {
+  endsMs: number;
+  used: number;
+}
+
+const windowMs = 60_000;
+/** Keys held before those whose window is over are swept, and at worst all. */
+const maxKeys = 100_000;
+
+export class RateLimiter {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #windows = new Map<string, Window>();
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
+
+  /** Counts one call against `key`. */
+  take(key: string, limit: number): Budget {
+    const now = this.#clock.now();
+    let window = this.#windows.get(key);
+    if (window === undefined || window.endsMs <= now) {
+      if (this.#windows.size >= maxKeys) this.#sweep(now);
+      window = { endsMs: now + windowMs, used: 0 };
+      this.#windows.set(key, window);
+    }
+    const allowed = window.used < limit;
+    if (allowed) window.used += 1;
+    return { limit, remaining: limit - window.used, resetSeconds: Math.max(1, Math.ceil((window.endsMs - now) / 1000)), allowed };
+  }
+
+  #sweep(now: number): void {
+    for (const [key, window] of this.#windows) if (window.endsMs <= now) this.#windows.delete(key);
+    if (this.#windows.size >= maxKeys) this.#windows.clear();
+  }
+}

@@ -1,0 +1,55 @@
+// From what a handler returned or threw to what the caller is told. The one place where an unexpected error becomes a 500 and
+// its cause goes to the log.
+
+import { Refusal, refusals, type Slug } from '../engine/errors.ts';
+import { CommitFailed, LaneFull } from '../engine/runtime/lane.ts';
+import { WorkspaceUnavailable } from '../engine/runtime/engine.ts';
+import type { Log } from '../engine/runtime/log.ts';
+import { isStorageFailure } from '../store/database.ts';
+import { HasherBusy } from '../workers/password-hasher.ts';
+
+export interface ErrorBody {
+  readonly statusCode: number;
+  readonly error: Slug;
+  readonly message: string;
+  readonly detail?: object;
+  readonly retryAfter?: number;
+}
+
+/** A refusal that says when to come back; the specification puts the seconds beside the slug, not in the detail. */
+export class RateRefusal extends Refusal {
+  readonly retryAfter: number;
+
+  constructor(retryAfter: number) {
+    super('rate_limited', refusals.rate_limited.message, undefined);
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** Seconds after which a client may try what failed for want of a resource. */
+const unavailableRetrySeconds = 1;
+
+export function refusalOf(error: unknown, context: { log: Log; requestId: string; operation: string }): Refusal {
+  if (error instanceof Refusal) return error;
+  const isUnavailable = error instanceof CommitFailed || error instanceof LaneFull || error instanceof WorkspaceUnavailable || error instanceof HasherBusy || isStorageFailure(error);
+  const slug: Slug = isUnavailable ? 'service_unavailable' : 'server_error';
+  const { requestId, operation } = context;
+  context.log.error({ requestId, operation, err: error }, isUnavailable ? 'a request could not be served' : 'a request failed by a bug');
+  return new Refusal(slug, refusals[slug].message, undefined);
+}
+
+export function errorBody(refusal: Refusal): ErrorBody {
+  return {
+    statusCode: refusal.status,
+    error: refusal.slug,
+    message: refusal.message,
+    ...(refusal.detail === undefined ? {} : { detail: refusal.detail }),
+    ...(refusal instanceof RateRefusal ? { retryAfter: refusal.retryAfter } : {}),
+  };
+}
+
+/** Seconds for the Retry-After header, when there is one. */
+export function retryAfterOf(refusal: Refusal): number | undefined {
+  if (refusal instanceof RateRefusal) return refusal.retryAfter;
+  return refusal.status === 503 ? unavailableRetrySeconds : undefined;
+}

@@ -1,0 +1,138 @@
+// What an endpoint is: one object from which come its validation, the types of its handler, its rate limit, its permission
+// check, its socket method and its place in the OpenAPI document.
+
+import type { Static, TSchema } from 'typebox';
+import type { Feature } from '../engine/entitlements.ts';
+import type { Slug } from '../engine/errors.ts';
+import type { Caller } from '../engine/runtime/command.ts';
+import type { View } from '../engine/runtime/context.ts';
+import type { Services } from './services.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Scopes that a key or an OAuth app may be limited to (specification 5). `null`: only an unlimited key. */
+export type Scope =
+  | 'conversations:read'
+  | 'conversations:write'
+  | 'messages:send'
+  | 'messages:read'
+  | 'visitors:read'
+  | 'visitors:write'
+  | 'agents:read'
+  | 'webhooks:write'
+  | 'reports:read'
+  | 'ai:read'
+  | 'ai:invoke'
+  | 'verify';
+
+export type Access =
+  | { readonly kind: 'public' }
+  | {
+      readonly kind: 'agent';
+      readonly scope: Scope | null;
+      /** Checked here to refuse early and to say so in the documents; the command checks again on the state it acts on. */
+      readonly role?: 'admin' | 'senior';
+      /** How this area words the refusal of a role (specification 7). */
+      readonly roleSlug?: 'admin_required' | 'forbidden';
+      readonly feature?: Feature;
+    }
+  | { readonly kind: 'visitor' };
+
+/** Which budget a call is counted against. Default: the agent's or visitor's own. */
+export type RateRule =
+  | { readonly by: 'caller'; readonly factor: number }
+  | { readonly by: 'ip'; readonly perMinute: number }
+  /** A field of the body, compared without case. */
+  | { readonly by: 'email'; readonly perMinute: number };
+
+/** What a handler is told beside its parameters. */
+export interface Call {
+  readonly caller: Caller;
+  /** The caller's workspace; empty for public routes. */
+  readonly workspaceId: string;
+  readonly ip: string;
+  readonly userAgent: string | null;
+  readonly origin: string | undefined;
+  readonly requestId: string;
+  /** The credential as it came, without its scheme. */
+  readonly token: string | undefined;
+}
+
+export interface Input<Params, Query, Body> extends Call {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+/** A reply that is not JSON: a page, a file, a redirect. */
+export interface RawReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+}
+
+interface Described {
+  /** `noun.verb`: the OpenAPI operationId and the method of a socket call. */
+  readonly operation: string;
+  readonly method: Method;
+  /** Below /api/v1, or below the root when it starts with two slashes. `{name}` is a parameter. */
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly access: Access;
+  readonly limit?: RateRule;
+  /** Slugs beside those that the pipeline itself may answer with. */
+  readonly refusals: readonly Slug[];
+  /** The slug of a body that is not valid, where the area has its own. */
+  readonly invalidSlug?: Slug;
+  /** Takes no notice of Accept and Content-Type. */
+  readonly anyHeaders?: true;
+  /** Announced in the Sunset header, YYYY-MM-DD, at least twelve months ahead. */
+  readonly sunset?: string;
+  /** Not offered to sockets: pages, files, what changes the credential itself. */
+  readonly httpOnly?: true;
+}
+
+type Handling<P, Q, B, R> =
+  /** Synchronous, on what is there now; the reply waits until that is durable. */
+  | { readonly read: (view: View, input: Input<P, Q, B>, services: Services) => R; readonly run?: never; readonly send?: never }
+  /** Runs commands and may wait for what comes before or after them. */
+  | { readonly run: (input: Input<P, Q, B>, services: Services) => Promise<R>; readonly read?: never; readonly send?: never }
+  | { readonly send: (input: Input<P, Q, B>, services: Services) => RawReply | Promise<RawReply>; readonly read?: never; readonly run?: never };
+
+/** A reply may be made of what must not be changed. */
+type Immutable<T> = T extends readonly (infer Item)[] ? readonly Immutable<Item>[] : T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T;
+
+type Of<Schema> = Schema extends TSchema ? Static<Schema> : Record<never, never>;
+
+export type Definition<P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined, R extends TSchema | null> = Described & {
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** The one success: its status and the schema of its body, null for none or for what is not JSON. */
+  readonly reply: { readonly status: number; readonly schema: R; readonly contentType?: string };
+} & Handling<Of<P>, Of<Q>, Of<B>, R extends TSchema ? Immutable<Static<R>> : void>;
+
+/** A route with its types forgotten, as the pipeline holds it. */
+export interface Route extends Described {
+  readonly params?: TSchema | undefined;
+  readonly query?: TSchema | undefined;
+  readonly body?: TSchema | undefined;
+  readonly reply: { readonly status: number; readonly schema: TSchema | null; readonly contentType?: string };
+  readonly read?: (view: View, input: Input<never, never, never>, services: Services) => unknown;
+  readonly run?: (input: Input<never, never, never>, services: Services) => Promise<unknown>;
+  readonly send?: (input: Input<never, never, never>, services: Services) => RawReply | Promise<RawReply>;
+}
+
+export function route<P extends TSchema | undefined = undefined, Q extends TSchema | undefined = undefined, B extends TSchema | undefined = undefined, R extends TSchema | null = null>(
+  definition: Definition<P, Q, B, R>,
+): Route {
+  // The pipeline gives each handler what its own schemas have validated, so forgetting their types here is sound.
+  return definition as unknown as Route;
+}
+
+/** The address of a route from the root, with `{name}` for parameters. */
+export function fullPath(route: Pick<Route, 'path'>): string {
+  return route.path.startsWith('//') ? route.path.slice(1) : `/api/v1${route.path}`;
+}

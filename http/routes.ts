@@ -1,0 +1,12 @@
+// Every route of the API, one line per area.
+
+import type { Route } from './route.ts';
+import { agentRoutes } from './routes/agents.ts';
+import { authRoutes } from './routes/auth.ts';
+import { conversationRoutes } from './routes/conversations.ts';
+import { savedReplyRoutes } from './routes/saved-replies.ts';
+import { siteRoutes } from './routes/sites.ts';
+import { widgetRoutes } from './routes/widget.ts';
+import { workspaceRoutes } from './routes/workspaces.ts';
+
+export const apiRoutes: readonly Route[] = [...authRoutes, ...agentRoutes, ...workspaceRoutes, ...conversationRoutes, ...siteRoutes, ...savedReplyRoutes, ...widgetRoutes];

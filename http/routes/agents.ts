@@ -1,0 +1,201 @@
+// Agents and oneself. Specification 4.7, decisions 4.7.
+
+import Type from 'typebox';
+import { requireAdmin } from '../../engine/access.ts';
+import { type AgentChanges, changeAgent, deactivateAgent, inviteAgent, listAgents, resendInvite, setOwnStatus } from '../../engine/agents.ts';
+import { callingAgent } from '../../engine/access.ts';
+import { permissionsOf } from '../../engine/permissions.ts';
+import { workspaceHours } from '../../engine/office-hours.ts';
+import { agentView, requireAgent, theRoster } from '../../engine/roster.ts';
+import { theWorkspace, workspaceView } from '../../engine/workspace.ts';
+import { byCreated, pageOf } from '../cursor.ts';
+import { route } from '../route.ts';
+import { Agent, AgentChannel, AgentStatus, CursorQuery, Email, Id, NextCursor, nullable, Role, Url } from '../schemas.ts';
+
+const Name = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
+const GroupIds = Type.Array(Id, { maxItems: 100 });
+const Channels = Type.Array(AgentChannel, { maxItems: 3 });
+
+const MeWorkspace = Type.Object({
+  id: Id,
+  name: Type.String(),
+  timezone: Type.String(),
+  locale: Type.String(),
+  subdomainSlug: Type.String(),
+  emailDomainStatus: nullable(Type.String()),
+});
+
+export const agentRoutes = [
+  route({
+    operation: 'me.read',
+    method: 'GET',
+    path: '/me',
+    tag: 'Agents',
+    summary: 'Who am I',
+    access: { kind: 'agent', scope: 'agents:read' },
+    limit: { by: 'caller', factor: 2 },
+    reply: { status: 200, schema: Type.Object({ agent: Agent, workspace: MeWorkspace, permissions: Type.Array(Type.String()) }) },
+    refusals: [],
+    read(view) {
+      const agent = callingAgent(view);
+      return { agent: agentView(agent, theRoster(view)), workspace: meWorkspace(view), permissions: permissionsOf(view, agent) };
+    },
+  }),
+
+  route({
+    operation: 'me.workspace',
+    method: 'GET',
+    path: '/me/workspace',
+    tag: 'Workspaces',
+    summary: 'My workspace, and whether it is open',
+    access: { kind: 'agent', scope: 'agents:read' },
+    limit: { by: 'caller', factor: 2 },
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        workspace: MeWorkspace,
+        workspaceState: Type.Object({
+          officeHoursOpen: Type.Boolean(),
+          nextChange: nullable(Type.String({ description: 'ISO 8601 with the offset of the workspace\'s time zone.' })),
+          notifications: Type.Null(),
+        }),
+      }),
+    },
+    refusals: [],
+    read: (view) => ({ workspace: meWorkspace(view), workspaceState: { ...workspaceHours(view), notifications: null } }),
+  }),
+
+  route({
+    operation: 'agent.setStatus',
+    method: 'POST',
+    path: '/me/status',
+    tag: 'Agents',
+    summary: 'Say whether I take new chats',
+    description: 'Only available agents are given new chats.',
+    access: { kind: 'agent', scope: null },
+    body: Type.Object({ status: AgentStatus }),
+    reply: { status: 200, schema: Agent },
+    refusals: [],
+    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(setOwnStatus, { workspaceId, caller, params: body }),
+  }),
+
+  route({
+    operation: 'agent.list',
+    method: 'GET',
+    path: '/agents',
+    tag: 'Agents',
+    summary: 'List agents',
+    access: { kind: 'agent', scope: 'agents:read' },
+    query: Type.Object({ role: Type.Optional(Role), status: Type.Optional(AgentStatus), departmentId: Type.Optional(Id), ...CursorQuery }),
+    reply: { status: 200, schema: Type.Object({ agents: Type.Array(Agent), nextCursor: NextCursor }) },
+    refusals: [],
+    read(view, { query }) {
+      const { rows, nextCursor } = pageOf(query, (page) => listAgents(view, { filter: query, ...page }), byCreated);
+      return { agents: rows, nextCursor };
+    },
+  }),
+
+  route({
+    operation: 'agent.read',
+    method: 'GET',
+    path: '/agents/{agentId}',
+    tag: 'Agents',
+    summary: 'Read an agent',
+    access: { kind: 'agent', scope: 'agents:read' },
+    params: Type.Object({ agentId: Id }),
+    reply: { status: 200, schema: Agent },
+    refusals: [],
+    read: (view, { params }) => agentView(requireAgent(view, params.agentId), theRoster(view)),
+  }),
+
+  route({
+    operation: 'agent.invite',
+    method: 'POST',
+    path: '/agents/invite',
+    tag: 'Agents',
+    summary: 'Invite an agent',
+    description: 'Mails a link to /join/{code} that works once, for 7 days. Channels: all three for admins, whatever is asked; chats alone for others by default. A pending invite takes a seat.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    body: Type.Object({ email: Email, name: Name, role: Role, channels: Type.Optional(Channels), groupIds: Type.Optional(GroupIds) }),
+    reply: { status: 201, schema: Agent },
+    refusals: ['email_already_exists', 'seat_limit_reached'],
+    run({ workspaceId, caller, body }, { engine, directory, ids, config }) {
+      const email = body.email.toLowerCase();
+      const agentId = ids.uuid();
+      return directory.withEmail({ email, workspaceId, agentId }, () => engine.execute(inviteAgent, { workspaceId, caller, params: { ...body, email, agentId, baseUrl: config.baseUrl } }));
+    },
+  }),
+
+  route({
+    operation: 'agent.update',
+    method: 'PATCH',
+    path: '/agents/{agentId}',
+    tag: 'Agents',
+    summary: 'Change an agent',
+    description:
+      'Admins change anything of anyone; supervisors the name, avatar, channels and groups of members of their own departments; agents their own name and avatar. departments is another name for groupIds, avatar for avatarUrl.',
+    access: { kind: 'agent', scope: null },
+    params: Type.Object({ agentId: Id }),
+    body: Type.Object({
+      email: Type.Optional(Email),
+      name: Type.Optional(Name),
+      avatarUrl: Type.Optional(nullable(Url)),
+      avatar: Type.Optional(nullable(Url)),
+      role: Type.Optional(Role),
+      channels: Type.Optional(Channels),
+      groupIds: Type.Optional(GroupIds),
+      departments: Type.Optional(GroupIds),
+      canTransfer: Type.Optional(Type.Boolean()),
+    }),
+    reply: { status: 200, schema: Agent },
+    refusals: ['admin_required', 'last_admin', 'cannot_demote_owner', 'email_already_exists'],
+    run({ workspaceId, caller, params, body }, { engine, directory }) {
+      const { agentId } = params;
+      const { avatar, departments, ...rest } = body;
+      const changes: AgentChanges = { ...rest, email: body.email?.toLowerCase(), avatarUrl: body.avatarUrl === undefined ? avatar : body.avatarUrl, groupIds: body.groupIds ?? departments };
+      const change = () => engine.execute(changeAgent, { workspaceId, caller, params: { agentId, changes } });
+      if (changes.email === undefined) return change();
+      // Before an address is taken in the directory: only an admin may change one, and of an agent that is there.
+      const view = engine.workspace(workspaceId)?.view(caller);
+      if (view !== undefined) {
+        requireAdmin(view);
+        requireAgent(view, agentId);
+      }
+      return directory.withEmail({ email: changes.email, workspaceId, agentId }, change);
+    },
+  }),
+
+  route({
+    operation: 'agent.deactivate',
+    method: 'DELETE',
+    path: '/agents/{agentId}',
+    tag: 'Agents',
+    summary: 'Deactivate an agent',
+    description: 'Its tokens end, its conversations go back to their queues, its seat is free. An invitation brings it back.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    params: Type.Object({ agentId: Id }),
+    reply: { status: 204, schema: null },
+    refusals: ['cannot_deactivate_self', 'last_admin', 'cannot_deactivate_owner'],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(deactivateAgent, { workspaceId, caller, params }),
+  }),
+
+  route({
+    operation: 'agent.resendInvite',
+    method: 'POST',
+    path: '/agents/{agentId}/resend-invite',
+    tag: 'Agents',
+    summary: 'Invite an agent again',
+    description: 'Ends the earlier link. Also how a deactivated agent comes back.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    params: Type.Object({ agentId: Id }),
+    reply: { status: 200, schema: Agent },
+    refusals: ['already_joined', 'seat_limit_reached'],
+    run: ({ workspaceId, caller, params }, { engine, config }) => engine.execute(resendInvite, { workspaceId, caller, params: { ...params, baseUrl: config.baseUrl } }),
+  }),
+];
+
+function meWorkspace(view: Parameters<typeof theWorkspace>[0]) {
+  const workspace = theWorkspace(view);
+  const { id, name, timezone, locale, emailDomainStatus } = workspaceView(workspace);
+  return { id, name, timezone, locale, subdomainSlug: workspace.subdomain, emailDomainStatus };
+}

@@ -1,0 +1,260 @@
+// Conversations: lists, messages, status, assignment, notes. Specification 4.5, decisions 4.5.
+
+import Type, { type TSchema } from 'typebox';
+import { listQueue, listRecentlyClosed, setTags } from '../../engine/conversations.ts';
+import { acceptAssignment, assignToAgent, assignToDepartment, cancelAssignment, declineAssignment } from '../../engine/handshake.ts';
+import { listMessages, markConversationRead, sendMessage } from '../../engine/messages.ts';
+import { createNote, listNotes, removeNote, writeWorkingNote } from '../../engine/notes.ts';
+import { markSpam, setStatus, unmarkSpam } from '../../engine/status.ts';
+import { mailTranscript } from '../../engine/transcript.ts';
+import { byCreated, defaultLimit, pageOf } from '../cursor.ts';
+import { type Method, route } from '../route.ts';
+import {
+  Channel,
+  Conversation,
+  ConversationAnswer,
+  CursorQuery,
+  Email,
+  Id,
+  Message,
+  MessageInput,
+  MessageList,
+  MessageQuery,
+  NextCursor,
+  Note,
+  nullable,
+  RequestedStatus,
+  Text,
+  Version,
+} from '../schemas.ts';
+
+const ById = Type.Object({ conversationId: Id });
+const ConversationPage = Type.Object({ conversations: Type.Array(Conversation), nextCursor: NextCursor });
+const HandshakeInput = Type.Object({ expectedVersion: Type.Optional(Version), reason: Type.Optional(Type.String({ maxLength: 1000 })) });
+const Subject = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\r\\n]*\\S[^\\r\\n]*$' });
+
+/** What the routes that act on one conversation and answer with it have in common. */
+const action = <Path extends string, Body extends TSchema | undefined>(operation: string, path: Path, summary: string, options: { method?: Method; body: Body }) =>
+  ({
+    operation,
+    method: options.method ?? ('POST' as const),
+    path: `/conversations/{conversationId}${path}` as const,
+    tag: 'Conversations',
+    summary,
+    access: { kind: 'agent', scope: 'conversations:write' },
+    params: ById,
+    body: options.body,
+    reply: { status: 200, schema: ConversationAnswer },
+  }) as const;
+
+export const conversationRoutes = [
+  route({
+    operation: 'conversation.queue',
+    method: 'GET',
+    path: '/conversations/queue',
+    tag: 'Conversations',
+    summary: 'What is open or pending',
+    description: 'For a client that opens; live changes come over the socket. Newest first, what the agent may see.',
+    access: { kind: 'agent', scope: 'conversations:read' },
+    query: Type.Object({
+      channel: Type.Optional(Channel),
+      departmentId: Type.Optional(Id),
+      assigneeId: Type.Optional(Type.Union([Id, Type.Literal('none')], { description: 'An agent, or none for what nobody has.' })),
+      ...CursorQuery,
+    }),
+    reply: { status: 200, schema: ConversationPage },
+    refusals: [],
+    read(view, { query }) {
+      const { rows, nextCursor } = pageOf(query, (page) => listQueue(view, { filter: query, ...page }), byCreated);
+      return { conversations: rows, nextCursor };
+    },
+  }),
+
+  route({
+    operation: 'conversation.recentlyClosed',
+    method: 'GET',
+    path: '/conversations/recently-closed',
+    tag: 'Conversations',
+    summary: 'What was solved or closed last',
+    access: { kind: 'agent', scope: 'conversations:read' },
+    query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 50 })), cursor: CursorQuery.cursor }),
+    reply: { status: 200, schema: ConversationPage },
+    refusals: [],
+    read(view, { query }) {
+      const { rows, nextCursor } = pageOf(query, (page) => listRecentlyClosed(view, page), ({ solvedAt, id }) => ({ at: solvedAt ?? '', id }));
+      return { conversations: rows, nextCursor };
+    },
+  }),
+
+  route({
+    operation: 'message.list',
+    method: 'GET',
+    path: '/conversations/{conversationId}/messages',
+    tag: 'Messages',
+    summary: 'Read messages',
+    description: 'The newest page, oldest first within it. nextCursor is the time to pass as before.',
+    access: { kind: 'agent', scope: 'messages:read' },
+    params: ById,
+    query: MessageQuery,
+    reply: { status: 200, schema: MessageList },
+    refusals: ['channel_not_assigned'],
+    read: (view, { params, query }) => listMessages(view, { ...params, before: query.before, limit: query.limit ?? defaultLimit }),
+  }),
+
+  route({
+    operation: 'message.send',
+    method: 'POST',
+    path: '/conversations/{conversationId}/messages',
+    tag: 'Messages',
+    summary: 'Write to the customer',
+    access: { kind: 'agent', scope: 'messages:send' },
+    params: ById,
+    body: MessageInput,
+    reply: { status: 201, schema: Message },
+    refusals: ['channel_not_assigned', 'conversation_archived'],
+    run: ({ workspaceId, caller, params, body }, { engine }) =>
+      engine.execute(sendMessage, { workspaceId, caller, params: { conversationId: params.conversationId, body: body.body, attachments: body.attachments } }),
+  }),
+
+  route({
+    ...action('conversation.status', '/status', 'Change the status', { body: Type.Object({ status: RequestedStatus }) }),
+    description: 'open to pending, solved or spam; pending to open, solved or spam; solved to open; spam to open; closed to open or solved.',
+    refusals: ['forbidden', 'illegal_status_transition'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(setStatus, { workspaceId, caller, params: { ...params, status: body.status } }),
+  }),
+
+  route({
+    ...action('conversation.assignToAgent', '/assign-to-agent', 'Offer to an agent', {
+      body: Type.Object({ agentId: Id, expectedVersion: Version, note: Type.Optional(Type.String({ maxLength: 1000 })), force: Type.Optional(Type.Boolean()) }),
+    }),
+    description: 'The recipient has 30 seconds to accept or decline; else it stays with who had it. With force, which needs an admin or a supervisor, it is assigned at once.',
+    refusals: ['forbidden', 'stale_version', 'semantic_error'],
+    run: ({ workspaceId, caller, params, body }, { engine }) =>
+      engine.execute(assignToAgent, { workspaceId, caller, params: { ...params, agentId: body.agentId, expectedVersion: body.expectedVersion, note: body.note, force: body.force } }),
+  }),
+
+  route({
+    ...action('conversation.assignToDepartment', '/assign-to-department', 'Move to a department', { body: Type.Object({ departmentId: Id, expectedVersion: Type.Optional(Version) }) }),
+    description: 'At once: into the department\'s queue, with nobody assigned; a chat goes to its next free agent.',
+    refusals: ['forbidden', 'stale_version'],
+    run: ({ workspaceId, caller, params, body }, { engine }) =>
+      engine.execute(assignToDepartment, { workspaceId, caller, params: { ...params, departmentId: body.departmentId, expectedVersion: body.expectedVersion } }),
+  }),
+
+  route({
+    ...action('assignment.accept', '/assignment/accept', 'Accept what was offered', { body: HandshakeInput }),
+    description: 'By its recipient, or an admin or supervisor.',
+    refusals: ['forbidden', 'stale_version', 'no_pending_handshake'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(acceptAssignment, { workspaceId, caller, params: { ...params, expectedVersion: body.expectedVersion, reason: body.reason } }),
+  }),
+
+  route({
+    ...action('assignment.decline', '/assignment/decline', 'Decline what was offered', { body: HandshakeInput }),
+    description: 'By its recipient, or an admin or supervisor. It stays with who had it.',
+    refusals: ['forbidden', 'stale_version', 'no_pending_handshake'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(declineAssignment, { workspaceId, caller, params: { ...params, expectedVersion: body.expectedVersion, reason: body.reason } }),
+  }),
+
+  route({
+    ...action('assignment.cancel', '/assignment/cancel', 'Take an offer back', { body: HandshakeInput }),
+    description: 'By who made it, or an admin or supervisor.',
+    refusals: ['forbidden', 'stale_version', 'no_pending_handshake'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(cancelAssignment, { workspaceId, caller, params: { ...params, expectedVersion: body.expectedVersion, reason: body.reason } }),
+  }),
+
+  route({
+    ...action('conversation.spam', '/spam', 'Mark as spam', { body: undefined }),
+    refusals: ['forbidden'],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(markSpam, { workspaceId, caller, params }),
+  }),
+
+  route({
+    ...action('conversation.notSpam', '/not-spam', 'Not spam after all', { body: undefined }),
+    refusals: ['forbidden', 'illegal_status_transition'],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(unmarkSpam, { workspaceId, caller, params }),
+  }),
+
+  route({
+    ...action('conversation.setTags', '/tags', 'Replace the tags', { method: 'PUT', body: Type.Object({ tags: Type.Array(Type.String({ minLength: 1, maxLength: 50 }), { maxItems: 50 }) }) }),
+    refusals: ['forbidden'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(setTags, { workspaceId, caller, params: { ...params, tags: body.tags } }),
+  }),
+
+  route({
+    ...action('conversation.read', '/read', 'Mark the customer\'s messages read', { body: undefined }),
+    refusals: ['forbidden'],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(markConversationRead, { workspaceId, caller, params }),
+  }),
+
+  route({
+    operation: 'note.list',
+    method: 'GET',
+    path: '/conversations/{conversationId}/notes',
+    tag: 'Notes',
+    summary: 'Read the notes',
+    description: 'All of them, newest first.',
+    access: { kind: 'agent', scope: 'conversations:read' },
+    params: ById,
+    reply: { status: 200, schema: Type.Object({ notes: Type.Array(Note) }) },
+    refusals: [],
+    read: (view, { params }) => ({ notes: listNotes(view, params.conversationId) }),
+  }),
+
+  route({
+    operation: 'note.create',
+    method: 'POST',
+    path: '/conversations/{conversationId}/notes',
+    tag: 'Notes',
+    summary: 'Add a note',
+    access: { kind: 'agent', scope: 'conversations:write' },
+    params: ById,
+    body: Type.Object({ body: Text }),
+    reply: { status: 201, schema: Type.Object({ note: Note }) },
+    refusals: [],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(createNote, { workspaceId, caller, params: { ...params, body: body.body } }),
+  }),
+
+  route({
+    operation: 'note.write',
+    method: 'PATCH',
+    path: '/conversations/{conversationId}/notes/working',
+    tag: 'Notes',
+    summary: 'Write my latest note',
+    description: 'Replaces the caller\'s latest note here, or makes one. An empty or missing body deletes it; the reply\'s note is null then.',
+    access: { kind: 'agent', scope: 'conversations:write' },
+    params: ById,
+    body: Type.Object({ body: Type.Optional(Type.String({ maxLength: 10_000 })) }),
+    reply: { status: 200, schema: Type.Object({ note: nullable(Note) }) },
+    refusals: [],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(writeWorkingNote, { workspaceId, caller, params: { ...params, body: body.body } }),
+  }),
+
+  route({
+    operation: 'note.delete',
+    method: 'DELETE',
+    path: '/conversations/{conversationId}/notes/{noteId}',
+    tag: 'Notes',
+    summary: 'Delete a note',
+    description: 'By its author or an admin.',
+    access: { kind: 'agent', scope: 'conversations:write' },
+    params: Type.Object({ conversationId: Id, noteId: Id }),
+    reply: { status: 204, schema: null },
+    refusals: ['forbidden'],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(removeNote, { workspaceId, caller, params }),
+  }),
+
+  route({
+    operation: 'conversation.emailTranscript',
+    method: 'POST',
+    path: '/conversations/{conversationId}/email-transcript',
+    tag: 'Conversations',
+    summary: 'Mail the conversation to somebody',
+    description: 'The messages without notes, to any address, in any status.',
+    access: { kind: 'agent', scope: 'conversations:read' },
+    params: ById,
+    body: Type.Object({ to: Email, subject: Subject }),
+    reply: { status: 202, schema: Type.Object({ status: Type.Literal('queued') }) },
+    refusals: ['forbidden'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(mailTranscript, { workspaceId, caller, params: { ...params, to: body.to, subject: body.subject } }),
+  }),
+];

@@ -1,0 +1,96 @@
+// Saved replies. Specification 4.17.
+
+import Type from 'typebox';
+import { changeSavedReply, createSavedReply, listSavedReplies, removeSavedReply } from '../../engine/saved-replies.ts';
+import { byCreated, pageOf } from '../cursor.ts';
+import { route } from '../route.ts';
+import { CursorQuery, Id, NextCursor, Text, Time, Version } from '../schemas.ts';
+
+const ReplyChannel = Type.Enum(['chat', 'ticket']);
+const Scope = Type.Enum(['workspace', 'personal']);
+const Shortcut = Type.String({ minLength: 2, maxLength: 32, pattern: '^/[^\\s/]+$', description: 'Begins with a slash, such as /hello.' });
+const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+const Body = Type.Intersect([Text, Type.String({ description: 'May hold {{visitor.name}}, {{visitor.email}}, {{visitor.firstName}}, {{agent.name}}, {{workspace.name}}, {{conversation.subject}}; others stay as they are.' })]);
+const Channels = Type.Array(ReplyChannel, { minItems: 1, maxItems: 2 });
+
+const SavedReply = Type.Object({
+  id: Id,
+  version: Version,
+  shortcut: Type.String(),
+  title: Type.String(),
+  body: Type.String(),
+  channels: Type.Array(ReplyChannel),
+  scope: Scope,
+  createdByAgentId: Id,
+  createdAt: Time,
+});
+
+export const savedReplyRoutes = [
+  route({
+    operation: 'savedReply.list',
+    method: 'GET',
+    path: '/saved-replies',
+    tag: 'Saved replies',
+    summary: 'List saved replies',
+    description: 'The workspace\'s and the caller\'s own.',
+    access: { kind: 'agent', scope: 'conversations:read' },
+    query: Type.Object({ scope: Type.Optional(Scope), channel: Type.Optional(ReplyChannel), q: Type.Optional(Type.String({ maxLength: 200, description: 'Found in the shortcut, the title or the body.' })), ...CursorQuery }),
+    reply: { status: 200, schema: Type.Object({ savedReplies: Type.Array(SavedReply), nextCursor: NextCursor }) },
+    refusals: [],
+    read(view, { query }) {
+      const { rows, nextCursor } = pageOf(query, (page) => listSavedReplies(view, { filter: query, ...page }), byCreated);
+      return { savedReplies: rows, nextCursor };
+    },
+  }),
+
+  route({
+    operation: 'savedReply.create',
+    method: 'POST',
+    path: '/saved-replies',
+    tag: 'Saved replies',
+    summary: 'Create a saved reply',
+    description: 'Scope: workspace by default for admins, personal for others. Those of the workspace are written by admins and supervisors.',
+    access: { kind: 'agent', scope: 'conversations:write' },
+    body: Type.Object({ shortcut: Shortcut, title: Title, body: Body, channels: Type.Optional(Channels), scope: Type.Optional(Scope) }),
+    reply: { status: 201, schema: SavedReply },
+    refusals: ['forbidden', 'conflict'],
+    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createSavedReply, { workspaceId, caller, params: body }),
+  }),
+
+  route({
+    operation: 'savedReply.update',
+    method: 'PATCH',
+    path: '/saved-replies/{replyId}',
+    tag: 'Saved replies',
+    summary: 'Change a saved reply',
+    access: { kind: 'agent', scope: 'conversations:write' },
+    params: Type.Object({ replyId: Id }),
+    body: Type.Object({
+      expectedVersion: Version,
+      shortcut: Type.Optional(Shortcut),
+      title: Type.Optional(Title),
+      body: Type.Optional(Body),
+      channels: Type.Optional(Channels),
+      scope: Type.Optional(Scope),
+    }),
+    reply: { status: 200, schema: SavedReply },
+    refusals: ['forbidden', 'conflict', 'stale_version'],
+    run({ workspaceId, caller, params, body: { expectedVersion, shortcut, title, body, channels, scope } }, { engine }) {
+      const changes = { ...(shortcut && { shortcut }), ...(title && { title }), ...(body && { body }), ...(channels && { channels }), ...(scope && { scope }) };
+      return engine.execute(changeSavedReply, { workspaceId, caller, params: { ...params, expectedVersion, changes } });
+    },
+  }),
+
+  route({
+    operation: 'savedReply.delete',
+    method: 'DELETE',
+    path: '/saved-replies/{replyId}',
+    tag: 'Saved replies',
+    summary: 'Delete a saved reply',
+    access: { kind: 'agent', scope: 'conversations:write' },
+    params: Type.Object({ replyId: Id }),
+    reply: { status: 204, schema: null },
+    refusals: ['forbidden'],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(removeSavedReply, { workspaceId, caller, params }),
+  }),
+];

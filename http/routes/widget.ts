@@ -1,0 +1,208 @@
+// The customer's side: what the widget calls, by visitor token after the first call. Decisions 4.12.
+
+import Type from 'typebox';
+import { currentChat, listOwnMessages, rateConversation, startChat, writeAsCustomer } from '../../engine/chats.ts';
+import { refuse } from '../../engine/errors.ts';
+import { workspaceIdIn } from '../../engine/locator.ts';
+import { siteHours } from '../../engine/office-hours.ts';
+import { systemCaller } from '../../engine/runtime/command.ts';
+import { allowsOrigin, requireSite } from '../../engine/sites.ts';
+import { blockVisitor, identifySelf, openSession, unblockVisitor, viewPage, visitorSelf } from '../../engine/visitors.ts';
+import { findSiteByEmbedId } from '../../store/sites.ts';
+import type { VisitorRecord } from '../../store/visitors.ts';
+import { defaultLimit } from '../cursor.ts';
+import { route } from '../route.ts';
+import { CustomerConversation, Email, Id, Message, MessageInput, MessageList, MessageQuery, nullable, Time, Url, Visitor } from '../schemas.ts';
+import type { Services } from '../services.ts';
+
+const PersonName = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
+const Self = Type.Object({ id: Id, siteId: Id, name: nullable(Type.String()), email: nullable(Type.String()), firstSeenAt: Time, lastSeenAt: Time, visitCount: Type.Integer() });
+const WidgetSite = Type.Object({ embedId: Type.String(), name: Type.String(), primaryColor: Type.String(), launcherPosition: Type.Enum(['right', 'left']), welcomeMessage: Type.String() });
+const Campaigns = Type.Array(Type.Object({}));
+const ById = Type.Object({ conversationId: Id });
+/** A visitor writes by hand; this many calls a minute are a script's. */
+const sessionsPerMinute = 600;
+
+export const widgetRoutes = [
+  route({
+    operation: 'widget.openSession',
+    method: 'POST',
+    path: '/widget/sessions',
+    tag: 'Widget',
+    summary: 'Open a session',
+    description: 'Starts a visitor, or brings the one of visitorToken back. The origin must be one of the site\'s.',
+    access: { kind: 'public' },
+    limit: { by: 'ip', perMinute: sessionsPerMinute },
+    httpOnly: true,
+    body: Type.Object({
+      siteId: Type.String({ minLength: 1, maxLength: 100, description: 'The embedId of the install snippet.' }),
+      visitorToken: Type.Optional(Type.String({ maxLength: 200 })),
+      url: Url,
+      name: Type.Optional(PersonName),
+      email: Type.Optional(Email),
+    }),
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        visitor: Self,
+        visitorToken: Type.String(),
+        site: WidgetSite,
+        officeHoursOpen: Type.Boolean(),
+        conversation: nullable(CustomerConversation),
+        campaigns: Campaigns,
+      }),
+    },
+    refusals: ['forbidden'],
+    async run({ body, ip, userAgent, origin }, services) {
+      const { engine, visitorTokens } = services;
+      const workspaceId = workspaceIdIn(body.siteId);
+      const workspace = workspaceId === undefined ? undefined : engine.workspace(workspaceId);
+      const site = workspace === undefined ? undefined : findSiteByEmbedId(workspace.db, body.siteId);
+      if (workspaceId === undefined || workspace === undefined || site === undefined) refuse('not_found', { message: 'There is no site with this id.' });
+      if (!allowsOrigin(site, origin)) refuse('forbidden', { message: 'This origin may not use the site.' });
+      const named = body.visitorToken === undefined ? undefined : visitorTokens.verify(body.visitorToken);
+      const visitor = await engine.execute(openSession, {
+        workspaceId,
+        caller: systemCaller,
+        params: { embedId: body.siteId, visitorId: named?.workspaceId === workspaceId ? named.visitorId : undefined, url: body.url, name: body.name, email: body.email, ip, userAgent },
+      });
+      const view = workspace.view({ kind: 'visitor', visitorId: visitor.id });
+      return {
+        visitor: visitorSelf(visitor),
+        visitorToken: visitorTokens.issue(workspaceId, visitor.id),
+        site: { embedId: site.embedId, name: site.name, primaryColor: site.primaryColor, launcherPosition: site.launcherPosition, welcomeMessage: site.welcomeMessage },
+        officeHoursOpen: siteHours(view, requireSite(view, site.id)).officeHoursOpen,
+        conversation: currentChat(view, visitor.id),
+        campaigns: [],
+      };
+    },
+  }),
+
+  route({
+    operation: 'widget.viewPage',
+    method: 'POST',
+    path: '/widget/page-views',
+    tag: 'Widget',
+    summary: 'Say which page is open',
+    access: { kind: 'visitor' },
+    body: Type.Object({ url: Url }),
+    reply: { status: 200, schema: Type.Object({ campaigns: Campaigns }) },
+    refusals: [],
+    async run({ workspaceId, caller, body }, { engine }) {
+      await engine.execute(viewPage, { workspaceId, caller, params: { url: body.url } });
+      return { campaigns: [] };
+    },
+  }),
+
+  route({
+    operation: 'widget.identify',
+    method: 'PATCH',
+    path: '/widget/visitor',
+    tag: 'Widget',
+    summary: 'Say who I am',
+    description: 'An email links the visitor to the oldest contact that has it, or to a new one.',
+    access: { kind: 'visitor' },
+    body: Type.Object({ name: Type.Optional(PersonName), email: Type.Optional(Email) }),
+    reply: { status: 200, schema: Type.Object({ visitor: Self }) },
+    refusals: ['empty_patch'],
+    async run({ workspaceId, caller, body }, { engine }) {
+      if (body.name === undefined && body.email === undefined) refuse('empty_patch');
+      return { visitor: visitorSelf(await engine.execute(identifySelf, { workspaceId, caller, params: body })) };
+    },
+  }),
+
+  route({
+    operation: 'widget.startChat',
+    method: 'POST',
+    path: '/widget/conversations',
+    tag: 'Widget',
+    summary: 'Start a chat',
+    access: { kind: 'visitor' },
+    body: Type.Object({ ...MessageInput.properties, campaignId: Type.Optional(Id) }),
+    reply: { status: 201, schema: Type.Object({ conversation: CustomerConversation, message: Message }) },
+    refusals: [],
+    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(startChat, { workspaceId, caller, params: { body: body.body, attachments: body.attachments } }),
+  }),
+
+  route({
+    operation: 'widget.listMessages',
+    method: 'GET',
+    path: '/widget/conversations/{conversationId}/messages',
+    tag: 'Widget',
+    summary: 'Read my messages',
+    description: 'Without the service\'s own lines, which are for agents.',
+    access: { kind: 'visitor' },
+    params: ById,
+    query: MessageQuery,
+    reply: { status: 200, schema: MessageList },
+    refusals: [],
+    read: (view, { params, query }) => listOwnMessages(view, { ...params, before: query.before, limit: query.limit ?? defaultLimit }),
+  }),
+
+  route({
+    operation: 'widget.sendMessage',
+    method: 'POST',
+    path: '/widget/conversations/{conversationId}/messages',
+    tag: 'Widget',
+    summary: 'Write on',
+    description: 'Opens what was solved or closed again.',
+    access: { kind: 'visitor' },
+    params: ById,
+    body: MessageInput,
+    reply: { status: 201, schema: Message },
+    refusals: [],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(writeAsCustomer, { workspaceId, caller, params: { ...params, body: body.body, attachments: body.attachments } }),
+  }),
+
+  route({
+    operation: 'widget.rate',
+    method: 'POST',
+    path: '/widget/conversations/{conversationId}/rating',
+    tag: 'Widget',
+    summary: 'Rate the conversation',
+    access: { kind: 'visitor' },
+    params: ById,
+    body: Type.Object({ rating: Type.Integer({ minimum: 1, maximum: 5 }), comment: Type.Optional(Type.String({ maxLength: 2000 })) }),
+    reply: { status: 200, schema: Type.Object({ conversation: CustomerConversation }) },
+    refusals: ['semantic_error'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(rateConversation, { workspaceId, caller, params: { ...params, rating: body.rating, comment: body.comment } }),
+  }),
+
+  route({
+    operation: 'visitor.block',
+    method: 'POST',
+    path: '/visitors/{visitorId}/block',
+    tag: 'Visitors',
+    summary: 'Block a visitor',
+    description: 'It is refused everything but opening a session, at once, on open sockets too.',
+    access: { kind: 'agent', scope: 'visitors:write' },
+    params: Type.Object({ visitorId: Id }),
+    reply: { status: 200, schema: Type.Object({ visitor: Type.Object({ ...Visitor.properties, visitorToken: Type.String() }) }) },
+    refusals: [],
+    async run({ workspaceId, caller, params }, services) {
+      const visitor = await services.engine.execute(blockVisitor, { workspaceId, caller, params });
+      services.dropVisitor(workspaceId, visitor.id);
+      return { visitor: fullVisitor(services, workspaceId, visitor) };
+    },
+  }),
+
+  route({
+    operation: 'visitor.unblock',
+    method: 'POST',
+    path: '/visitors/{visitorId}/unblock',
+    tag: 'Visitors',
+    summary: 'Unblock a visitor',
+    access: { kind: 'agent', scope: 'visitors:write' },
+    params: Type.Object({ visitorId: Id }),
+    reply: { status: 200, schema: Type.Object({ visitor: Type.Object({ ...Visitor.properties, visitorToken: Type.String() }) }) },
+    refusals: [],
+    async run({ workspaceId, caller, params }, services) {
+      return { visitor: fullVisitor(services, workspaceId, await services.engine.execute(unblockVisitor, { workspaceId, caller, params })) };
+    },
+  }),
+];
+
+/** The row with its token, as specification 2 lists it. */
+function fullVisitor(services: Services, workspaceId: string, visitor: VisitorRecord) {
+  return { ...visitor, visitorToken: services.visitorTokens.issue(workspaceId, visitor.id) };
+}

@@ -1,0 +1,257 @@
+// The workspace, its settings, departments, office hours and audit log. Specification 4.10, 4.11; decisions 4.10.
+
+import Type from 'typebox';
+import { listAudit } from '../../engine/audit.ts';
+import { changeDepartment, createDepartment, listDepartments, removeDepartment } from '../../engine/departments.ts';
+import { refuse } from '../../engine/errors.ts';
+import { changeBusinessHours, createBusinessHours, listBusinessHours, removeBusinessHours } from '../../engine/office-hours.ts';
+import { changeSettings, changeWorkspace, theWorkspace, workspaceView } from '../../engine/workspace.ts';
+import { byCreated, pageOf } from '../cursor.ts';
+import { route } from '../route.ts';
+import { CursorQuery, Holidays, Id, NextCursor, nullable, OpeningHours, Time } from '../schemas.ts';
+
+const Workspace = Type.Object({
+  id: Id,
+  name: Type.String(),
+  timezone: Type.String(),
+  locale: Type.String(),
+  emailDomainId: nullable(Id),
+  emailDomainStatus: nullable(Type.String()),
+});
+
+const Settings = Type.Object({
+  routing: Type.Object({ mode: Type.Enum(['auto', 'manual']), maxOpenChatsPerAgent: Type.Integer({ minimum: 1, maximum: 1000 }) }),
+  autoCloseDays: Type.Number({ minimum: 0, maximum: 3650, description: 'Solved conversations close after so many days; fractions are taken.' }),
+  csatEnabled: Type.Boolean(),
+  defaultDepartmentId: nullable(Id),
+});
+
+const Department = Type.Object({ id: Id, name: Type.String(), memberIds: Type.Array(Id), isDefault: Type.Boolean(), createdAt: Time });
+const DepartmentName = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
+const MemberIds = Type.Array(Id, { maxItems: 1000 });
+
+const BusinessHours = Type.Object({
+  id: Id,
+  name: Type.String(),
+  days: Type.Array(OpeningHours),
+  holidays: Type.Array(Type.String({ format: 'date' })),
+  siteId: nullable(Id),
+  departmentId: nullable(Id),
+  createdAt: Time,
+});
+const RuleName = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
+const Days = Type.Array(OpeningHours, { maxItems: 50 });
+
+export const workspaceRoutes = [
+  route({
+    operation: 'workspace.read',
+    method: 'GET',
+    path: '/workspaces/{workspaceId}',
+    tag: 'Workspaces',
+    summary: 'Read the workspace',
+    access: { kind: 'agent', scope: 'agents:read' },
+    params: Type.Object({ workspaceId: Id }),
+    reply: { status: 200, schema: Type.Object({ workspace: Workspace }) },
+    refusals: [],
+    read(view, { params }) {
+      if (params.workspaceId !== view.workspaceId) refuse('not_found');
+      return { workspace: workspaceView(theWorkspace(view)) };
+    },
+  }),
+
+  route({
+    operation: 'workspace.update',
+    method: 'PATCH',
+    path: '/workspaces/{workspaceId}',
+    tag: 'Workspaces',
+    summary: 'Change the workspace',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    params: Type.Object({ workspaceId: Id }),
+    body: Type.Object({
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' })),
+      timezone: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'An IANA name, such as Europe/Berlin.' })),
+      locale: Type.Optional(Type.String({ minLength: 2, maxLength: 16, pattern: '^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$' })),
+    }),
+    reply: { status: 200, schema: Type.Object({ workspace: Workspace }) },
+    refusals: ['no_changes'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(changeWorkspace, { workspaceId, caller, params: { workspaceId: params.workspaceId, changes: body } }),
+  }),
+
+  route({
+    operation: 'workspace.settings',
+    method: 'GET',
+    path: '/workspace/settings',
+    tag: 'Workspaces',
+    summary: 'Read the settings',
+    access: { kind: 'agent', scope: 'agents:read' },
+    reply: { status: 200, schema: Settings },
+    refusals: [],
+    read: (view) => theWorkspace(view).settings,
+  }),
+
+  route({
+    operation: 'workspace.changeSettings',
+    method: 'PUT',
+    path: '/workspace/settings',
+    tag: 'Workspaces',
+    summary: 'Change the settings',
+    description: 'What is left out stays as it is.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    body: Type.Object({
+      routing: Type.Optional(Type.Partial(Settings.properties.routing)),
+      autoCloseDays: Type.Optional(Settings.properties.autoCloseDays),
+      csatEnabled: Type.Optional(Type.Boolean()),
+      defaultDepartmentId: Type.Optional(nullable(Id)),
+    }),
+    reply: { status: 200, schema: Settings },
+    refusals: [],
+    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(changeSettings, { workspaceId, caller, params: body }),
+  }),
+
+  route({
+    operation: 'audit.list',
+    method: 'GET',
+    path: '/workspace/audit-log',
+    tag: 'Audit log',
+    summary: 'Read the audit log',
+    description: 'Newest first. Kept for 365 days, on enterprise plans for good.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    query: Type.Object(CursorQuery),
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        entries: Type.Array(
+          Type.Object({
+            id: Id,
+            actorAgentId: nullable(Id),
+            action: Type.String(),
+            targetKind: Type.String(),
+            targetId: nullable(Type.String()),
+            before: nullable(Type.Object({})),
+            after: nullable(Type.Object({})),
+            context: nullable(Type.Object({})),
+            createdAt: Time,
+          }),
+        ),
+        nextCursor: NextCursor,
+      }),
+    },
+    refusals: [],
+    read(view, { query }) {
+      const { rows, nextCursor } = pageOf(query, (page) => listAudit(view, page), byCreated);
+      return { entries: rows, nextCursor };
+    },
+  }),
+
+  route({
+    operation: 'department.list',
+    method: 'GET',
+    path: '/departments',
+    tag: 'Departments',
+    summary: 'List departments',
+    access: { kind: 'agent', scope: 'agents:read' },
+    reply: { status: 200, schema: Type.Object({ departments: Type.Array(Department) }) },
+    refusals: [],
+    read: (view) => ({ departments: listDepartments(view) }),
+  }),
+
+  route({
+    operation: 'department.create',
+    method: 'POST',
+    path: '/departments',
+    tag: 'Departments',
+    summary: 'Create a department',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    body: Type.Object({ name: DepartmentName, memberIds: Type.Optional(MemberIds), isDefault: Type.Optional(Type.Boolean({ description: 'New chats and tickets start here.' })) }),
+    reply: { status: 201, schema: Department },
+    refusals: ['conflict'],
+    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createDepartment, { workspaceId, caller, params: body }),
+  }),
+
+  route({
+    operation: 'department.update',
+    method: 'PATCH',
+    path: '/departments/{departmentId}',
+    tag: 'Departments',
+    summary: 'Change a department',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    params: Type.Object({ departmentId: Id }),
+    body: Type.Object({ name: Type.Optional(DepartmentName), memberIds: Type.Optional(MemberIds), isDefault: Type.Optional(Type.Boolean()) }),
+    reply: { status: 200, schema: Department },
+    refusals: ['conflict'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(changeDepartment, { workspaceId, caller, params: { ...params, changes: body } }),
+  }),
+
+  route({
+    operation: 'department.delete',
+    method: 'DELETE',
+    path: '/departments/{departmentId}',
+    tag: 'Departments',
+    summary: 'Delete a department',
+    description: 'Its conversations belong to no department afterwards.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    params: Type.Object({ departmentId: Id }),
+    reply: { status: 204, schema: null },
+    refusals: [],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(removeDepartment, { workspaceId, caller, params }),
+  }),
+
+  route({
+    operation: 'businessHours.list',
+    method: 'GET',
+    path: '/business-hours',
+    tag: 'Business hours',
+    summary: 'List business hours',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    reply: { status: 200, schema: Type.Object({ businessHours: Type.Array(BusinessHours) }) },
+    refusals: [],
+    read: (view) => ({ businessHours: [...listBusinessHours(view)] }),
+  }),
+
+  route({
+    operation: 'businessHours.create',
+    method: 'POST',
+    path: '/business-hours',
+    tag: 'Business hours',
+    summary: 'Add business hours',
+    description: 'For the whole workspace, or for one site or department, in the workspace\'s time zone. Several rules add up. Without any, it is always open.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    body: Type.Object({ name: RuleName, days: Days, holidays: Type.Optional(Holidays), siteId: Type.Optional(nullable(Id)), departmentId: Type.Optional(nullable(Id)) }),
+    reply: { status: 201, schema: BusinessHours },
+    refusals: [],
+    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createBusinessHours, { workspaceId, caller, params: body }),
+  }),
+
+  route({
+    operation: 'businessHours.update',
+    method: 'PATCH',
+    path: '/business-hours/{ruleId}',
+    tag: 'Business hours',
+    summary: 'Change business hours',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    params: Type.Object({ ruleId: Id }),
+    body: Type.Object({
+      name: Type.Optional(RuleName),
+      days: Type.Optional(Days),
+      holidays: Type.Optional(Holidays),
+      siteId: Type.Optional(nullable(Id)),
+      departmentId: Type.Optional(nullable(Id)),
+    }),
+    reply: { status: 200, schema: BusinessHours },
+    refusals: [],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(changeBusinessHours, { workspaceId, caller, params: { ...params, changes: body } }),
+  }),
+
+  route({
+    operation: 'businessHours.delete',
+    method: 'DELETE',
+    path: '/business-hours/{ruleId}',
+    tag: 'Business hours',
+    summary: 'Delete business hours',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    params: Type.Object({ ruleId: Id }),
+    reply: { status: 204, schema: null },
+    refusals: [],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(removeBusinessHours, { workspaceId, caller, params }),
+  }),
+];

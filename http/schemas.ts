@@ -1,0 +1,174 @@
+// The shapes that more than one route speaks of. From these come validation, the handlers' types and the documents.
+
+import Type, { type TSchema } from 'typebox';
+
+export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+
+export const Id = Type.String({ format: 'uuid' });
+export const Time = Type.String({ format: 'date-time', description: 'ISO 8601 UTC with milliseconds.' });
+export const Email = Type.String({ format: 'email', maxLength: 254 });
+export const Version = Type.Integer({ minimum: 1, description: 'Optimistic lock.' });
+export const Text = Type.String({ minLength: 1, maxLength: 10_000 });
+/** A web address. */
+export const Url = Type.String({ format: 'uri', maxLength: 2048, pattern: '^[hH][tT][tT][pP][sS]?://' });
+export const Hex = Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: 'A hex colour, such as #2563eb.' });
+
+export const Role = Type.Enum(['admin', 'supervisor', 'agent']);
+export const AgentStatus = Type.Enum(['available', 'away', 'offline']);
+export const AgentChannel = Type.Enum(['chats', 'tickets', 'calls']);
+export const Channel = Type.Enum(['chat', 'ticket', 'call']);
+export const ConversationStatus = Type.Enum(['open', 'pending', 'solved', 'spam', 'closed']);
+export const RequestedStatus = Type.Enum(['open', 'pending', 'solved', 'spam']);
+
+/** `limit` and `cursor` of a list that is paged by cursor (specification 8, 9). */
+export const CursorQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+  cursor: Type.Optional(Type.String({ maxLength: 100, description: 'nextCursor of the page before.' })),
+};
+export const NextCursor = nullable(Type.String({ description: 'Null at the end.' }));
+
+export const Agent = Type.Object({
+  id: Id,
+  email: Email,
+  name: Type.String(),
+  role: Role,
+  status: AgentStatus,
+  channels: Type.Array(AgentChannel),
+  groups: Type.Array(Type.Object({ id: Id, name: Type.String() })),
+  groupIds: Type.Array(Id),
+  avatarUrl: nullable(Type.String()),
+  hasPassword: Type.Boolean({ description: 'False until the invite is redeemed.' }),
+  inviteStatus: Type.Enum(['pending', 'joined', 'deactivated']),
+  canTransfer: Type.Boolean({ description: 'An agent that may create tickets.' }),
+  createdAt: Time,
+});
+
+export const Handshake = Type.Object({
+  toAgentId: Id,
+  initiatedByAgentId: Id,
+  previousAgentId: nullable(Id),
+  note: nullable(Type.String()),
+  expiresAt: Time,
+});
+
+export const Conversation = Type.Object({
+  id: Id,
+  version: Version,
+  channel: Channel,
+  status: ConversationStatus,
+  subject: nullable(Type.String()),
+  ticketNumber: nullable(Type.Integer()),
+  siteId: nullable(Id),
+  visitorId: nullable(Id),
+  contactId: nullable(Id),
+  departmentId: nullable(Id),
+  assignedAgentId: nullable(Id),
+  tags: Type.Array(Type.String()),
+  handshake: nullable(Handshake),
+  rating: nullable(Type.Integer({ minimum: 1, maximum: 5 })),
+  preview: nullable(Type.String()),
+  lastMessageAt: nullable(Time),
+  firstResponseAt: nullable(Time),
+  solvedAt: nullable(Time),
+  closedAt: nullable(Time),
+  createdAt: Time,
+  updatedAt: Time,
+});
+
+export const ConversationAnswer = Type.Object({ conversation: Conversation });
+
+export const Attachment = Type.Object({ url: Type.String(), name: nullable(Type.String()), size: nullable(Type.Integer()) });
+export const AttachmentInput = Type.Object({ url: Url, name: Type.Optional(Type.String({ maxLength: 500 })), size: Type.Optional(Type.Integer({ minimum: 0 })) });
+
+export const Message = Type.Object({
+  id: Id,
+  conversationId: Id,
+  senderType: Type.Enum(['visitor', 'agent', 'ai', 'system']),
+  senderId: nullable(Id),
+  body: Type.String({ description: 'Plain text.' }),
+  bodyHtml: Type.String({ description: 'For display; rendered by the service, never taken as input.' }),
+  attachments: Type.Array(Attachment),
+  deliveryStatus: nullable(Type.Enum(['queued', 'sent', 'failed'])),
+  readAt: nullable(Time),
+  createdAt: Time,
+});
+
+export const MessageList = Type.Object({ messages: Type.Array(Message), nextCursor: nullable(Type.String({ description: 'The time to pass as before; null at the beginning of the conversation.' })) });
+export const MessageInput = Type.Object({ body: Text, attachments: Type.Optional(Type.Array(AttachmentInput, { maxItems: 20 })) });
+export const MessageQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+  before: Type.Optional(Type.String({ format: 'date-time', description: 'Messages before this time, exclusive.' })),
+});
+
+export const Note = Type.Object({
+  id: Id,
+  conversationId: Id,
+  visitorId: nullable(Id),
+  authorAgentId: Id,
+  authorName: Type.String(),
+  authorAvatarUrl: nullable(Type.String()),
+  body: Type.String(),
+  createdAt: Time,
+  updatedAt: Time,
+});
+
+export const OpeningHours = Type.Object({
+  weekday: Type.Integer({ minimum: 1, maximum: 7, description: '1 Monday to 7 Sunday.' }),
+  opens: Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description: 'HH:MM in the workspace\'s time zone.' }),
+  closes: Type.String({ pattern: '^(([01]\\d|2[0-3]):[0-5]\\d|24:00)$', description: 'HH:MM; earlier than opens is the next day.' }),
+});
+export const Holidays = Type.Array(Type.String({ format: 'date' }), { maxItems: 366 });
+export const WeeklyHours = Type.Object({ days: Type.Array(OpeningHours, { maxItems: 50 }), holidays: Type.Optional(Holidays) });
+
+export const Site = Type.Object({
+  id: Id,
+  version: Version,
+  name: Type.String(),
+  domain: Type.String(),
+  embedId: Type.String(),
+  primaryColor: Type.String(),
+  launcherPosition: Type.Enum(['right', 'left']),
+  welcomeMessage: Type.String(),
+  businessHoursOverride: nullable(Type.Object({})),
+  allowedOrigins: Type.Array(Type.String()),
+  createdAt: Time,
+});
+
+export const Visitor = Type.Object({
+  id: Id,
+  siteId: Id,
+  email: nullable(Type.String()),
+  name: nullable(Type.String()),
+  phoneE164: nullable(Type.String()),
+  ip: nullable(Type.String()),
+  country: nullable(Type.String()),
+  userAgent: nullable(Type.String()),
+  geo: nullable(Type.Object({ city: nullable(Type.String()), region: nullable(Type.String()) })),
+  wcEnrichment: nullable(Type.Object({})),
+  contactId: nullable(Id),
+  currentPageUrl: nullable(Type.String()),
+  blockedAt: nullable(Time),
+  firstSeenAt: Time,
+  lastSeenAt: Time,
+  visitCount: Type.Integer(),
+});
+
+export const CustomerConversation = Type.Object({
+  id: Id,
+  channel: Channel,
+  status: ConversationStatus,
+  subject: nullable(Type.String()),
+  rating: nullable(Type.Integer()),
+  preview: nullable(Type.String()),
+  lastMessageAt: nullable(Time),
+  createdAt: Time,
+  updatedAt: Time,
+});
+
+export const Read = Type.Object({
+  conversationId: Id,
+  senderType: Type.Enum(['visitor', 'agent'], { description: 'Whose messages were read.' }),
+  readUpTo: nullable(Time),
+  readAt: Time,
+  count: Type.Integer(),
+});

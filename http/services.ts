@@ -1,0 +1,27 @@
+// What handlers may use beside the engine: everything is made in http/serve.ts and handed down.
+
+import type { Directory } from '../engine/directory.ts';
+import type { Engine } from '../engine/runtime/engine.ts';
+import type { Ids } from '../engine/runtime/ids.ts';
+import type { Log } from '../engine/runtime/log.ts';
+import type { Clock } from '../engine/runtime/clock.ts';
+import type { AccessTokens } from '../workers/access-tokens.ts';
+import type { PasswordHasher } from '../workers/password-hasher.ts';
+import type { PasswordStrength } from '../workers/password-strength.ts';
+import type { Config } from './config.ts';
+import type { VisitorTokens } from './visitor-tokens.ts';
+
+export interface Services {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly engine: Engine;
+  readonly directory: Directory;
+  readonly hasher: PasswordHasher;
+  readonly strength: PasswordStrength;
+  readonly accessTokens: AccessTokens;
+  readonly visitorTokens: VisitorTokens;
+  /** Ends the visitor's open sockets: it was blocked. */
+  dropVisitor(workspaceId: string, visitorId: string): void;
+}

@@ -1,0 +1,190 @@
+// Conversations of every channel. Lists are bounded by what the caller may reach, which the engine states as a Reach.
+
+import type { Cursor } from './cursor.ts';
+import type { Database } from './database.ts';
+import { fromJson, fromJsonOrNull, toJson, toJsonOrNull } from './json.ts';
+
+export type Channel = 'chat' | 'ticket' | 'call';
+export type ConversationStatus = 'open' | 'pending' | 'solved' | 'spam' | 'closed';
+
+export interface Handshake {
+  readonly toAgentId: string;
+  readonly initiatedByAgentId: string;
+  readonly previousAgentId: string | null;
+  readonly note: string | null;
+  readonly expiresAt: string;
+}
+
+export interface ConversationRecord {
+  readonly id: string;
+  readonly version: number;
+  readonly channel: Channel;
+  readonly status: ConversationStatus;
+  readonly subject: string | null;
+  readonly ticketNumber: number | null;
+  readonly siteId: string | null;
+  readonly visitorId: string | null;
+  readonly contactId: string | null;
+  readonly departmentId: string | null;
+  readonly assignedAgentId: string | null;
+  readonly tags: readonly string[];
+  readonly handshake: Handshake | null;
+  readonly rating: number | null;
+  readonly ratingComment: string | null;
+  readonly preview: string | null;
+  readonly lastMessageAt: string | null;
+  readonly firstResponseAt: string | null;
+  readonly solvedAt: string | null;
+  readonly closedAt: string | null;
+  /** The createdAt of its newest message of any kind, system lines too. */
+  readonly lastLineAt: string | null;
+  readonly agentsReadUpTo: string | null;
+  readonly customerReadUpTo: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+type Row = Omit<ConversationRecord, 'tags' | 'handshake'> & { tags: string; handshake: string | null };
+
+/** What of the workspace's conversations a caller may see. Departments `null`: all. */
+export interface Reach {
+  readonly channels: readonly Channel[];
+  readonly departmentIds: readonly string[] | null;
+  /** Sees what is assigned or offered to it, whatever its department. */
+  readonly agentId: string;
+}
+
+/** The condition of a Reach on a table or alias `conversation`; binds @channels, @departmentIds, @agentId. */
+export const withinReach = `conversation.channel IN (SELECT value FROM json_each(@channels))
+  AND (@departmentIds IS NULL OR conversation.departmentId IS NULL OR conversation.departmentId IN (SELECT value FROM json_each(@departmentIds))
+    OR conversation.assignedAgentId = @agentId OR conversation.handshake ->> 'toAgentId' = @agentId)`;
+
+export function reachValues(reach: Reach): { channels: string; departmentIds: string | null; agentId: string } {
+  return { channels: toJson(reach.channels), departmentIds: toJsonOrNull(reach.departmentIds), agentId: reach.agentId };
+}
+
+export function conversationFromRow(row: Row): ConversationRecord {
+  return { ...row, tags: fromJson(row.tags), handshake: fromJsonOrNull(row.handshake) };
+}
+
+function toRow(conversation: ConversationRecord): Row {
+  return { ...conversation, tags: toJson(conversation.tags), handshake: toJsonOrNull(conversation.handshake) };
+}
+
+export function findConversation(db: Database, conversationId: string): ConversationRecord | undefined {
+  const row = db.get<Row>('SELECT * FROM conversation WHERE id = ?', [conversationId]);
+  return row && conversationFromRow(row);
+}
+
+export function insertConversation(db: Database, conversation: ConversationRecord): void {
+  db.run(
+    `INSERT INTO conversation (id, version, channel, status, subject, ticketNumber, siteId, visitorId, contactId, departmentId, assignedAgentId, tags, handshake, rating,
+       ratingComment, preview, lastMessageAt, firstResponseAt, solvedAt, closedAt, lastLineAt, agentsReadUpTo, customerReadUpTo, createdAt, updatedAt)
+     VALUES (@id, @version, @channel, @status, @subject, @ticketNumber, @siteId, @visitorId, @contactId, @departmentId, @assignedAgentId, @tags, @handshake, @rating,
+       @ratingComment, @preview, @lastMessageAt, @firstResponseAt, @solvedAt, @closedAt, @lastLineAt, @agentsReadUpTo, @customerReadUpTo, @createdAt, @updatedAt)`,
+    { ...toRow(conversation) },
+  );
+}
+
+/** Writes every field that can change. */
+export function updateConversation(db: Database, conversation: ConversationRecord): void {
+  db.run(
+    `UPDATE conversation SET version = @version, status = @status, subject = @subject, contactId = @contactId, departmentId = @departmentId, assignedAgentId = @assignedAgentId,
+       tags = @tags, handshake = @handshake, rating = @rating, ratingComment = @ratingComment, preview = @preview, lastMessageAt = @lastMessageAt,
+       firstResponseAt = @firstResponseAt, solvedAt = @solvedAt, closedAt = @closedAt, lastLineAt = @lastLineAt, agentsReadUpTo = @agentsReadUpTo, customerReadUpTo = @customerReadUpTo,
+       updatedAt = @updatedAt WHERE id = @id`,
+    { ...toRow(conversation) },
+  );
+}
+
+/** Writes what a message alone changes; the path that every message takes. */
+export function touchConversation(db: Database, conversation: ConversationRecord): void {
+  db.run('UPDATE conversation SET preview = ?, lastMessageAt = ?, firstResponseAt = ?, lastLineAt = ?, updatedAt = ? WHERE id = ?', [
+    conversation.preview,
+    conversation.lastMessageAt,
+    conversation.firstResponseAt,
+    conversation.lastLineAt,
+    conversation.updatedAt,
+    conversation.id,
+  ]);
+}
+
+/** Writes how far it was read; that is no change of the conversation itself. */
+export function setReadUpTo(db: Database, conversation: ConversationRecord): void {
+  db.run('UPDATE conversation SET agentsReadUpTo = ?, customerReadUpTo = ? WHERE id = ?', [conversation.agentsReadUpTo, conversation.customerReadUpTo, conversation.id]);
+}
+
+export interface QueueFilter {
+  readonly channel?: Channel | undefined;
+  readonly departmentId?: string | undefined;
+  /** An agent, or `none` for what nobody has. */
+  readonly assigneeId?: string | undefined;
+}
+
+/** Open and pending ones, newest first, from just below `cursor`. */
+export function queuePage(db: Database, page: { reach: Reach; filter: QueueFilter; cursor: Cursor | undefined; limit: number }): ConversationRecord[] {
+  const { channel = null, departmentId = null, assigneeId = null } = page.filter;
+  return db
+    .all<Row>(
+      `SELECT * FROM conversation WHERE status IN ('open', 'pending') AND ${withinReach}
+         AND (@channel IS NULL OR channel = @channel) AND (@departmentId IS NULL OR departmentId = @departmentId)
+         AND (@assigneeId IS NULL OR (@assigneeId = 'none' AND assignedAgentId IS NULL) OR assignedAgentId = @assigneeId)
+         AND (@at IS NULL OR (createdAt, id) < (@at, @id))
+       ORDER BY createdAt DESC, id DESC LIMIT @limit`,
+      { ...reachValues(page.reach), channel, departmentId, assigneeId, at: page.cursor?.at ?? null, id: page.cursor?.id ?? null, limit: page.limit },
+    )
+    .map(conversationFromRow);
+}
+
+/** Solved and closed ones, the last solved first, from just below `cursor` (of solvedAt). */
+export function recentlyClosedPage(db: Database, page: { reach: Reach; cursor: Cursor | undefined; limit: number }): ConversationRecord[] {
+  return db
+    .all<Row>(
+      `SELECT * FROM conversation WHERE status IN ('solved', 'closed') AND ${withinReach} AND (@at IS NULL OR (solvedAt, id) < (@at, @id))
+       ORDER BY solvedAt DESC, id DESC LIMIT @limit`,
+      { ...reachValues(page.reach), at: page.cursor?.at ?? null, id: page.cursor?.id ?? null, limit: page.limit },
+    )
+    .map(conversationFromRow);
+}
+
+/** Unassigned open chats, the longest waiting first. */
+export function waitingChats(db: Database, limit: number): ConversationRecord[] {
+  return db.all<Row>(`SELECT * FROM conversation WHERE channel = 'chat' AND status = 'open' AND assignedAgentId IS NULL ORDER BY createdAt, id LIMIT ?`, [limit]).map(conversationFromRow);
+}
+
+/** How many open chats each agent has that has any. Names the partial index's own condition, so that it serves. */
+export function openChatsByAgent(db: Database): Map<string, number> {
+  const rows = db.all<{ agentId: string; chats: number }>(
+    `SELECT assignedAgentId AS agentId, count(*) AS chats FROM conversation
+     WHERE status IN ('open', 'pending') AND assignedAgentId IS NOT NULL AND channel = 'chat' AND status = 'open' GROUP BY assignedAgentId`,
+  );
+  return new Map(rows.map((row) => [row.agentId, row.chats]));
+}
+
+/** The visitor's newest conversation that a message of theirs would go on with: not spam, in this channel. */
+export function findCurrentConversation(db: Database, visitorId: string, channel: Channel): ConversationRecord | undefined {
+  const row = db.get<Row>(`SELECT * FROM conversation WHERE visitorId = ? AND channel = ? AND status <> 'spam' ORDER BY createdAt DESC, id DESC LIMIT 1`, [visitorId, channel]);
+  return row && conversationFromRow(row);
+}
+
+/** Ids of what is assigned to the agent, offered to it or offered by it, and still open or pending. */
+export function conversationIdsOfAgent(db: Database, agentId: string): string[] {
+  return db
+    .all<{ id: string }>(
+      `SELECT id FROM conversation WHERE assignedAgentId = @agentId AND status IN ('open', 'pending')
+       UNION SELECT id FROM conversation WHERE status IN ('open', 'pending') AND handshake ->> 'toAgentId' = @agentId`,
+      { agentId },
+    )
+    .map((row) => row.id);
+}
+
+/** Ids of what is in the department, what is still worked on first. */
+export function conversationIdsOfDepartment(db: Database, departmentId: string, limit: number): string[] {
+  return db
+    .all<{ id: string }>(`SELECT id FROM conversation WHERE departmentId = ? ORDER BY status IN ('open', 'pending') DESC LIMIT ?`, [departmentId, limit])
+    .map((row) => row.id);
+}
+
+export function conversationIdsOfVisitor(db: Database, visitorId: string): string[] {
+  return db.all<{ id: string }>('SELECT id FROM conversation WHERE visitorId = ? ORDER BY createdAt', [visitorId]).map((row) => row.id);
+}

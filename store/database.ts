@@ -1,0 +1,228 @@
+// One SQLite file: its connection, its prepared statements, its transaction and its sync to disk. The only importer of
+// better-sqlite3. It knows no table and no rule; store/*.ts holds the queries, engine/runtime/lane.ts decides when to
+// begin, commit and sync. A COMMIT here does not wait for the disk: what must be durable waits for sync().
+
+import { closeSync, existsSync, fdatasync, fsyncSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Sqlite from 'better-sqlite3';
+
+export type Value = string | number | bigint | Uint8Array | null;
+export type Values = readonly Value[] | Readonly<Record<string, Value>>;
+
+/** A step of the schema. Applied once, in order, in a transaction of its own. */
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** Asks the disk to keep what was written to the file behind `descriptor`. `fs.fdatasync`, unless a test stands in. */
+export type SyncToDisk = (descriptor: number, done: (error: Error | null) => void) => void;
+
+/** The file cannot be used: damaged, not a database, or written by a newer version. `cause` says which. */
+export class DatabaseUnusable extends Error {
+  override readonly name = 'DatabaseUnusable';
+}
+
+/** Rows held in memory per connection: 2 MiB, enough for the inner pages of every index of a busy workspace. */
+const cacheKib = 2048;
+
+/** A reader waits this long for a checkpoint to let go. The writer is alone on its file and never waits. */
+const busyTimeoutMs = 2000;
+
+export class Database {
+  readonly path: string;
+  readonly #sqlite: Sqlite.Database;
+  readonly #statements = new Map<string, Sqlite.Statement>();
+  readonly #syncToDisk: SyncToDisk;
+  #walDescriptor: number | undefined;
+
+  private constructor(path: string, sqlite: Sqlite.Database, syncToDisk: SyncToDisk) {
+    this.path = path;
+    this.#sqlite = sqlite;
+    this.#syncToDisk = syncToDisk;
+  }
+
+  /** Opens the one writing connection of a file, made if missing, and brings its schema up to date. Throws DatabaseUnusable. */
+  static openWriter(path: string, migrations: readonly Migration[], syncToDisk: SyncToDisk = fdatasync): Database {
+    const isNew = !existsSync(path);
+    let sqlite: Sqlite.Database | undefined;
+    try {
+      sqlite = new Sqlite(path);
+      sqlite.pragma('journal_mode = WAL');
+      sqlite.pragma('synchronous = NORMAL');
+      sqlite.pragma('wal_autocheckpoint = 0');
+      sqlite.pragma('foreign_keys = ON');
+      sqlite.pragma(`cache_size = -${cacheKib}`);
+      sqlite.pragma('temp_store = MEMORY');
+      migrate(sqlite, migrations);
+    } catch (cause) {
+      sqlite?.close();
+      throw new DatabaseUnusable(`${path} cannot be used: ${messageOf(cause)}`, { cause });
+    }
+    if (isNew) syncFolder(dirname(path));
+    return new Database(path, sqlite, syncToDisk);
+  }
+
+  /** Opens a connection that cannot write, for a thread that reads while the writer goes on. Throws DatabaseUnusable. */
+  static openReader(path: string): Database {
+    try {
+      const sqlite = new Sqlite(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+      sqlite.pragma(`cache_size = -${cacheKib}`);
+      sqlite.pragma('temp_store = MEMORY');
+      return new Database(path, sqlite, fdatasync);
+    } catch (cause) {
+      throw new DatabaseUnusable(`${path} cannot be read: ${messageOf(cause)}`, { cause });
+    }
+  }
+
+  /** Opens a connection that only copies the log back, for the thread that does that. The file must exist. */
+  static openCheckpointer(path: string): Database {
+    const sqlite = new Sqlite(path, { fileMustExist: true, timeout: busyTimeoutMs });
+    sqlite.pragma('synchronous = NORMAL');
+    return new Database(path, sqlite, fdatasync);
+  }
+
+  /** Runs one writing statement and returns how many rows it changed. */
+  run(sql: string, values: Values = []): number {
+    return this.#statement(sql).run(values).changes;
+  }
+
+  /** The first row, or undefined. The caller names the row's shape, which the schema in store/migrations guarantees. */
+  get<Row>(sql: string, values: Values = []): Row | undefined {
+    return this.#statement(sql).get(values) as Row | undefined;
+  }
+
+  all<Row>(sql: string, values: Values = []): Row[] {
+    return this.#statement(sql).all(values) as Row[];
+  }
+
+  /** Rows one by one, for results that must not be held whole. The connection is busy until the loop ends. */
+  iterate<Row>(sql: string, values: Values = []): IterableIterator<Row> {
+    return this.#statement(sql).iterate(values) as IterableIterator<Row>;
+  }
+
+  begin(): void {
+    this.run('BEGIN IMMEDIATE');
+  }
+
+  commit(): void {
+    this.run('COMMIT');
+  }
+
+  rollback(): void {
+    if (this.inTransaction) this.run('ROLLBACK');
+  }
+
+  savepoint(): void {
+    this.run('SAVEPOINT command');
+  }
+
+  release(): void {
+    this.run('RELEASE command');
+  }
+
+  /** Undoes everything since savepoint(). */
+  rollbackToSavepoint(): void {
+    this.run('ROLLBACK TO command');
+    this.run('RELEASE command');
+  }
+
+  /** False after a failure so grave (disk full, I/O error) that SQLite itself undid the whole transaction. */
+  get inTransaction(): boolean {
+    return this.#sqlite.inTransaction;
+  }
+
+  /** Makes every COMMIT so far durable, off the main thread. An error means that what is on disk is unknown. */
+  sync(done: (error: Error | null) => void): void {
+    try {
+      this.#walDescriptor ??= openSync(`${this.path}-wal`, 'r+');
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    this.#syncToDisk(this.#walDescriptor, done);
+  }
+
+  /** Copies write-ahead frames into the file without waiting for anybody. Returns frames in the log and frames copied. */
+  checkpoint(): { logFrames: number; copiedFrames: number } {
+    const [row] = this.#sqlite.pragma('wal_checkpoint(PASSIVE)') as { log: number; checkpointed: number }[];
+    return { logFrames: row?.log ?? 0, copiedFrames: row?.checkpointed ?? 0 };
+  }
+
+  loadExtension(path: string): void {
+    this.#sqlite.loadExtension(path);
+  }
+
+  /** Writes a consistent copy to `path`, which must not exist. Reads may go on meanwhile. */
+  copyTo(path: string): void {
+    this.run('VACUUM INTO ?', [path]);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#sqlite.close();
+    if (this.#walDescriptor !== undefined) closeSync(this.#walDescriptor);
+    this.#walDescriptor = undefined;
+  }
+
+  #statement(sql: string): Sqlite.Statement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#sqlite.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+/** Holds the kernel's lock on `path` until the process ends, however it ends. Undefined when another process holds it. */
+export function lockFile(path: string): { release(): void } | undefined {
+  const sqlite = new Sqlite(path, { timeout: 0 });
+  try {
+    sqlite.pragma('locking_mode = EXCLUSIVE');
+    sqlite.exec('BEGIN EXCLUSIVE');
+    return { release: () => sqlite.close() };
+  } catch (error) {
+    sqlite.close();
+    if (error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY')) return undefined;
+    throw error;
+  }
+}
+
+/** True when the failure is the disk's (full, failing, read-only), not the statement's. */
+export function isStorageFailure(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|NOMEM)/.test(error.code);
+}
+
+/** True when a UNIQUE or PRIMARY KEY constraint refused the row. */
+export function isDuplicate(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(error.code);
+}
+
+function migrate(sqlite: Sqlite.Database, migrations: readonly Migration[]): void {
+  const current = Number(sqlite.pragma('user_version', { simple: true }));
+  const newest = migrations.at(-1)?.version ?? 0;
+  if (current > newest) throw new Error(`its schema is version ${current}, this program knows up to ${newest}: install a newer one`);
+  for (const migration of migrations) {
+    if (migration.version <= current) continue;
+    sqlite.transaction(() => {
+      sqlite.exec(migration.sql);
+      sqlite.pragma(`user_version = ${migration.version}`);
+    })();
+  }
+}
+
+/** A new file's name is durable only once its folder is. */
+function syncFolder(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,65 @@
+// What the whole service must agree on, in directory.db: which workspaces there are, and to which one an agent's email leads.
+// Rows are written before the workspace's own file and confirmed after it; `reservedAt` tells those not confirmed yet.
+
+import type { Database } from './database.ts';
+
+export interface DirectoryWorkspace {
+  readonly id: string;
+  readonly name: string;
+  readonly subdomain: string;
+  readonly reservedAt: string | null;
+  readonly createdAt: string;
+}
+
+export interface DirectoryEmail {
+  readonly email: string;
+  readonly workspaceId: string;
+  readonly agentId: string;
+  readonly reservedAt: string | null;
+}
+
+export function insertDirectoryWorkspace(db: Database, workspace: DirectoryWorkspace): void {
+  db.run('INSERT INTO workspace (id, name, subdomain, reservedAt, createdAt) VALUES (@id, @name, @subdomain, @reservedAt, @createdAt)', { ...workspace });
+}
+
+export function findDirectoryWorkspace(db: Database, workspaceId: string): DirectoryWorkspace | undefined {
+  return db.get<DirectoryWorkspace>('SELECT * FROM workspace WHERE id = ?', [workspaceId]);
+}
+
+export function confirmDirectoryWorkspace(db: Database, workspaceId: string): void {
+  db.run('UPDATE workspace SET reservedAt = NULL WHERE id = ?', [workspaceId]);
+}
+
+export function deleteDirectoryWorkspace(db: Database, workspaceId: string): void {
+  db.run('DELETE FROM workspace WHERE id = ?', [workspaceId]);
+}
+
+export function subdomainTaken(db: Database, subdomain: string): boolean {
+  return db.get('SELECT 1 FROM workspace WHERE subdomain = ?', [subdomain]) !== undefined;
+}
+
+export function findDirectoryEmail(db: Database, email: string): DirectoryEmail | undefined {
+  return db.get<DirectoryEmail>('SELECT * FROM agentEmail WHERE email = ?', [email]);
+}
+
+export function insertDirectoryEmail(db: Database, row: DirectoryEmail): void {
+  db.run('INSERT INTO agentEmail (email, workspaceId, agentId, reservedAt) VALUES (@email, @workspaceId, @agentId, @reservedAt)', { ...row });
+}
+
+/** Confirms the address and forgets every other one of that agent. */
+export function confirmDirectoryEmail(db: Database, row: Pick<DirectoryEmail, 'email' | 'agentId'>): void {
+  db.run('DELETE FROM agentEmail WHERE agentId = ? AND email <> ?', [row.agentId, row.email]);
+  db.run('UPDATE agentEmail SET reservedAt = NULL WHERE email = ? AND agentId = ?', [row.email, row.agentId]);
+}
+
+export function deleteDirectoryEmail(db: Database, row: Pick<DirectoryEmail, 'email' | 'agentId'>): void {
+  db.run('DELETE FROM agentEmail WHERE email = ? AND agentId = ?', [row.email, row.agentId]);
+}
+
+export function reservedWorkspaces(db: Database): DirectoryWorkspace[] {
+  return db.all<DirectoryWorkspace>('SELECT * FROM workspace WHERE reservedAt IS NOT NULL');
+}
+
+export function reservedEmails(db: Database): DirectoryEmail[] {
+  return db.all<DirectoryEmail>('SELECT * FROM agentEmail WHERE reservedAt IS NOT NULL');
+}

@@ -1,0 +1,18 @@
+// JSON columns. They are written by this service alone, so reading one back needs no check beyond its parse.
+
+/** Reads a JSON column as the type its writer gave it. */
+export function fromJson<Shape>(text: string): Shape {
+  return JSON.parse(text) as Shape;
+}
+
+export function toJson(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+export function fromJsonOrNull<Shape>(text: string | null): Shape | null {
+  return text === null ? null : fromJson<Shape>(text);
+}
+
+export function toJsonOrNull(value: unknown): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(value);
+}

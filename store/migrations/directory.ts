@@ -1,0 +1,5 @@
+import type { Migration } from '../database.ts';
+import { foundation } from './directory/0001-foundation.ts';
+
+/** The schema of directory.db, oldest step first. A released step is never edited; a change is a new step. */
+export const directoryMigrations: readonly Migration[] = [foundation];

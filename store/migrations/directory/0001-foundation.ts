@@ -1,0 +1,25 @@
+import type { Migration } from '../../database.ts';
+
+// What must be unique over the whole service, and how a request finds its workspace. `reservedAt` is set from the
+// reservation until the workspace's own file has the thing; what is left reserved at start is swept.
+export const foundation: Migration = {
+  version: 1,
+  name: 'foundation',
+  sql: `
+CREATE TABLE workspace (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  subdomain TEXT NOT NULL UNIQUE,
+  reservedAt TEXT,
+  createdAt TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE agentEmail (
+  email TEXT PRIMARY KEY COLLATE NOCASE,
+  workspaceId TEXT NOT NULL,
+  agentId TEXT NOT NULL,
+  reservedAt TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX agentEmailByAgent ON agentEmail (agentId);
+`,
+};

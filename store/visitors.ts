@@ -1,0 +1,49 @@
+// Visitors: one row per browser of a customer, on one site.
+
+import type { Database } from './database.ts';
+import { fromJsonOrNull, toJsonOrNull } from './json.ts';
+
+export interface VisitorRecord {
+  readonly id: string;
+  readonly siteId: string;
+  readonly email: string | null;
+  readonly name: string | null;
+  readonly phoneE164: string | null;
+  readonly ip: string | null;
+  readonly country: string | null;
+  readonly userAgent: string | null;
+  readonly geo: { readonly city: string | null; readonly region: string | null } | null;
+  readonly wcEnrichment: object | null;
+  readonly contactId: string | null;
+  readonly currentPageUrl: string | null;
+  readonly blockedAt: string | null;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly visitCount: number;
+}
+
+type Row = Omit<VisitorRecord, 'geo' | 'wcEnrichment'> & { geo: string | null; wcEnrichment: string | null };
+
+const toRow = (visitor: VisitorRecord): Row => ({ ...visitor, geo: toJsonOrNull(visitor.geo), wcEnrichment: toJsonOrNull(visitor.wcEnrichment) });
+
+export function insertVisitor(db: Database, visitor: VisitorRecord): void {
+  db.run(
+    `INSERT INTO visitor (id, siteId, email, name, phoneE164, ip, country, userAgent, geo, wcEnrichment, contactId, currentPageUrl, blockedAt, firstSeenAt, lastSeenAt, visitCount)
+     VALUES (@id, @siteId, @email, @name, @phoneE164, @ip, @country, @userAgent, @geo, @wcEnrichment, @contactId, @currentPageUrl, @blockedAt, @firstSeenAt, @lastSeenAt, @visitCount)`,
+    { ...toRow(visitor) },
+  );
+}
+
+/** Writes every field but `id`, `siteId` and `firstSeenAt`. */
+export function updateVisitor(db: Database, visitor: VisitorRecord): void {
+  db.run(
+    `UPDATE visitor SET email = @email, name = @name, phoneE164 = @phoneE164, ip = @ip, country = @country, userAgent = @userAgent, geo = @geo,
+       wcEnrichment = @wcEnrichment, contactId = @contactId, currentPageUrl = @currentPageUrl, blockedAt = @blockedAt, lastSeenAt = @lastSeenAt, visitCount = @visitCount WHERE id = @id`,
+    { ...toRow(visitor) },
+  );
+}
+
+export function findVisitor(db: Database, visitorId: string): VisitorRecord | undefined {
+  const row = db.get<Row>('SELECT * FROM visitor WHERE id = ?', [visitorId]);
+  return row && { ...row, geo: fromJsonOrNull(row.geo), wcEnrichment: fromJsonOrNull(row.wcEnrichment) };
+}

@@ -1,0 +1,28 @@
+// How hard a password is to guess, 0 to 4, by zxcvbn. Its dictionaries are loaded on first use. The only importer of zxcvbn-ts.
+
+export interface PasswordStrength {
+  /** `known` are words an attacker would try first: the email, the names. */
+  score(password: string, known: readonly string[]): Promise<number>;
+}
+
+/** Longer ones are strong by length, and scoring them would take long. */
+const scoredChars = 100;
+
+export function createPasswordStrength(): PasswordStrength {
+  type Score = (password: string, known: string[]) => number;
+  let loading: Promise<Score> | undefined;
+
+  async function load(): Promise<Score> {
+    const [core, common] = await Promise.all([import('@zxcvbn-ts/core'), import('@zxcvbn-ts/language-common')]);
+    const factory = new core.ZxcvbnFactory({ dictionary: common.dictionary, graphs: common.adjacencyGraphs });
+    return (password, known) => factory.check(password, known).score;
+  }
+
+  return {
+    async score(password, known) {
+      loading ??= load();
+      const score = await loading;
+      return score(password.slice(0, scoredChars), [...known]);
+    },
+  };
+}
