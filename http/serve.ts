@@ -15,7 +15,7 @@ import { OutsideFailure } from '../engine/runtime/outbox.ts';
 import { lockFile, type SyncToDisk } from '../store/database.ts';
 import { oldestQueuedOutboxAt } from '../store/outbox.ts';
 import { createAccessTokens } from '../workers/access-tokens.ts';
-import { type Checkpointer, createCheckpointer } from '../workers/checkpointer.ts';
+import { createCheckpointer } from '../workers/checkpointer.ts';
 import { createPasswordHasher } from '../workers/password-hasher.ts';
 import { createPasswordStrength } from '../workers/password-strength.ts';
 import { MailRefused, type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
@@ -165,13 +165,9 @@ export async function serve(options: ServeOptions): Promise<Running> {
     server.close();
     mail.close();
     metrics.stop();
-    await stopThreads(checkpointer);
+    await checkpointer.stop();
     lock?.release();
   }
-}
-
-async function stopThreads(checkpointer: Checkpointer): Promise<void> {
-  await checkpointer.stop();
 }
 
 async function deliverMail(sender: MailSender, config: Config, item: { id: string; mail: Mail }): Promise<string> {

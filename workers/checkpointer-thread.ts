@@ -1,20 +1,17 @@
-// The thread that copies write-ahead logs back into their files. One request at a time, each on a connection of its own.
+// The thread that copies write-ahead logs back into their files, each on a connection of its own.
 
-import { parentPort } from 'node:worker_threads';
 import { Database } from '../store/database.ts';
+import { answerQuestions } from './thread.ts';
 
-interface Request {
-  readonly id: number;
-  readonly path: string;
-}
-
-parentPort?.on('message', ({ id, path }: Request) => {
-  try {
+export const questions = {
+  checkpoint(path: string): { logFrames: number; copiedFrames: number } {
     const db = Database.openCheckpointer(path);
-    const frames = db.checkpoint();
-    db.close();
-    parentPort?.postMessage({ id, frames });
-  } catch (error) {
-    parentPort?.postMessage({ id, error: error instanceof Error ? error.message : String(error) });
-  }
-});
+    try {
+      return db.checkpoint();
+    } finally {
+      db.close();
+    }
+  },
+};
+
+answerQuestions(questions);

@@ -1,65 +1,20 @@
-// The main thread's side of the checkpoint thread, which is started by the first request and again if it dies.
+// The main thread's side of the checkpoint thread.
 
-import { Worker } from 'node:worker_threads';
-
-export interface CheckpointFrames {
-  readonly logFrames: number;
-  readonly copiedFrames: number;
-}
+import type { questions } from './checkpointer-thread.ts';
+import { createThread } from './thread.ts';
 
 export interface Checkpointer {
-  /** Copies what can be copied without waiting for anybody. Rejects when the file cannot be read or the thread died. */
-  checkpoint(path: string): Promise<CheckpointFrames>;
+  /** Copies what can be copied without waiting for anybody. Rejects when the file cannot be read or the thread failed. */
+  checkpoint(path: string): Promise<{ logFrames: number; copiedFrames: number }>;
   stop(): Promise<void>;
 }
 
-interface Answer {
-  readonly id: number;
-  readonly frames?: CheckpointFrames;
-  readonly error?: string;
-}
-
-interface Waiting {
-  resolve(frames: CheckpointFrames): void;
-  reject(error: Error): void;
-}
+/** One per open workspace at the most. */
+const maxWaiting = 1000;
+/** A slow disk may need long for 16 MiB; a stuck one is given up on. */
+const timeoutMs = 120_000;
 
 export function createCheckpointer(): Checkpointer {
-  const waiting = new Map<number, Waiting>();
-  let worker: Worker | undefined;
-  let lastId = 0;
-
-  function start(): Worker {
-    const started = new Worker(new URL('./checkpointer-thread.ts', import.meta.url));
-    started.unref();
-    started.on('message', ({ id, frames, error }: Answer) => {
-      const one = waiting.get(id);
-      waiting.delete(id);
-      if (frames !== undefined) one?.resolve(frames);
-      else one?.reject(new Error(error ?? 'the checkpoint thread gave no answer'));
-    });
-    const died = (error: Error): void => {
-      if (worker === started) worker = undefined;
-      for (const one of waiting.values()) one.reject(error);
-      waiting.clear();
-    };
-    started.on('error', died);
-    started.on('exit', () => died(new Error('the checkpoint thread ended')));
-    return started;
-  }
-
-  return {
-    checkpoint(path) {
-      worker ??= start();
-      lastId += 1;
-      const id = lastId;
-      return new Promise((resolve, reject) => {
-        waiting.set(id, { resolve, reject });
-        worker?.postMessage({ id, path });
-      });
-    },
-    async stop() {
-      await worker?.terminate();
-    },
-  };
+  const thread = createThread<typeof questions>({ file: new URL('./checkpointer-thread.ts', import.meta.url), title: 'checkpoint', maxWaiting, timeoutMs });
+  return { checkpoint: (path) => thread.ask('checkpoint', path), stop: () => thread.stop() };
 }

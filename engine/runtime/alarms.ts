@@ -23,12 +23,22 @@ export class Alarms {
     const present = this.#alarms.get(key);
     if (dueMs === Number.POSITIVE_INFINITY || (present !== undefined && present.dueMs <= dueMs)) return;
     present?.timer.cancel();
-    this.#arm(key, dueMs);
+    if (dueMs > this.#clock.now()) this.#arm(key, dueMs);
+    else this.#ringSoon(key, dueMs);
   }
 
   clear(): void {
     for (const { timer } of this.#alarms.values()) timer.cancel();
     this.#alarms.clear();
+  }
+
+  /** What is due already needs no clock, only the end of this turn. */
+  #ringSoon(key: string, dueMs: number): void {
+    const handle = setImmediate(() => {
+      this.#alarms.delete(key);
+      this.#onDue(key);
+    });
+    this.#alarms.set(key, { dueMs, timer: { cancel: () => clearImmediate(handle) } });
   }
 
   #arm(key: string, dueMs: number): void {

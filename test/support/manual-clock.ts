@@ -1,0 +1,55 @@
+// A clock that stands still until a test moves it. Timers fire in the order of their time, inside advance().
+
+import type { Clock } from '../../engine/runtime/clock.ts';
+
+interface Waiting {
+  readonly dueMs: number;
+  readonly order: number;
+  readonly call: () => void;
+}
+
+export class ManualClock implements Clock {
+  #nowMs: number;
+  #order = 0;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(start = '2026-11-20T12:00:00.000Z') {
+    this.#nowMs = Date.parse(start);
+  }
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  after(delayMs: number, call: () => void): { cancel(): void } {
+    this.#order += 1;
+    const waiting: Waiting = { dueMs: this.#nowMs + Math.max(0, delayMs), order: this.#order, call };
+    this.#waiting.add(waiting);
+    return { cancel: () => void this.#waiting.delete(waiting) };
+  }
+
+  /** Moves the time on and fires what becomes due on the way, each at its own moment. */
+  advance(ms: number): void {
+    const endMs = this.#nowMs + ms;
+    for (let next = this.#next(endMs); next !== undefined; next = this.#next(endMs)) {
+      this.#waiting.delete(next);
+      this.#nowMs = Math.max(this.#nowMs, next.dueMs);
+      next.call();
+    }
+    this.#nowMs = endMs;
+  }
+
+  /** The wall clock is set: timers neither fire nor move. */
+  jump(ms: number): void {
+    this.#nowMs += ms;
+  }
+
+  #next(endMs: number): Waiting | undefined {
+    let next: Waiting | undefined;
+    for (const one of this.#waiting) {
+      if (one.dueMs > endMs) continue;
+      if (next === undefined || one.dueMs < next.dueMs || (one.dueMs === next.dueMs && one.order < next.order)) next = one;
+    }
+    return next;
+  }
+}

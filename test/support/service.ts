@@ -1,0 +1,237 @@
+// The service as a test uses it: the real one on a free loopback port over a folder of its own, with a clock that the test
+// moves and every reply held against its declaration. Nothing of ours is replaced; only time and the way to the disk can be.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConfig } from '../../http/config.ts';
+import { type Running, serve, type ServeOptions } from '../../http/serve.ts';
+import { silentLog } from '../../engine/runtime/log.ts';
+import { type MailSender, outboxSender, type OutgoingMail } from '../../workers/providers/mail.ts';
+import { ManualClock } from './manual-clock.ts';
+import { TestSocket } from './socket.ts';
+
+export interface Answer<Body = any> {
+  readonly status: number;
+  /** Parsed JSON, the text of anything else, null for none. A test names what it expects of it. */
+  readonly body: Body;
+  readonly headers: Headers;
+}
+
+export interface CallOptions {
+  readonly body?: unknown;
+  readonly token?: string | undefined;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Person {
+  readonly token: string;
+  readonly agentId: string;
+  readonly workspaceId: string;
+  readonly email: string;
+}
+
+export interface Customer {
+  readonly token: string;
+  readonly visitorId: string;
+}
+
+export interface StartOptions extends Partial<Omit<ServeOptions, 'config' | 'clock' | 'mail'>> {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly clock?: ServeOptions['clock'];
+  /** A folder to go on with; the caller removes it. */
+  readonly dataDir?: string;
+}
+
+/** What tap gives a test, as far as this file needs it. */
+export interface Teardown {
+  teardown(call: () => void | Promise<void>): void;
+}
+
+export const password = 'correct horse battery staple';
+
+export class Service {
+  readonly running: Running;
+  readonly dataDir: string;
+  readonly clock: ManualClock;
+  readonly #mails: RecordedMails;
+  #people = 0;
+
+  constructor(running: Running, dataDir: string, clock: ManualClock, mails: RecordedMails) {
+    this.running = running;
+    this.dataDir = dataDir;
+    this.clock = clock;
+    this.#mails = mails;
+  }
+
+  get url(): string {
+    return this.running.url;
+  }
+
+  async call<Body = any>(method: string, path: string, options: CallOptions = {}): Promise<Answer<Body>> {
+    const headers: Record<string, string> = { Accept: 'application/json' };
+    if (options.body !== undefined) headers['Content-Type'] = 'application/json';
+    if (options.token !== undefined) headers['Authorization'] = `Bearer ${options.token}`;
+    for (const [name, value] of Object.entries(options.headers ?? {})) {
+      if (value === undefined) delete headers[name];
+      else headers[name] = value;
+    }
+    const body = options.body === undefined ? null : typeof options.body === 'string' ? options.body : JSON.stringify(options.body);
+    const response = await fetch(`${this.url}${path.startsWith('//') ? path.slice(1) : `/api/v1${path}`}`, { method, headers, body });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    return { status: response.status, body: text === '' ? null : isJson ? JSON.parse(text) : text, headers: response.headers };
+  }
+
+  get = (path: string, token?: string): Promise<Answer> => this.call('GET', path, { token });
+  post = (path: string, body?: unknown, token?: string): Promise<Answer> => this.call('POST', path, { body, token });
+  put = (path: string, body?: unknown, token?: string): Promise<Answer> => this.call('PUT', path, { body, token });
+  patch = (path: string, body?: unknown, token?: string): Promise<Answer> => this.call('PATCH', path, { body, token });
+  delete = (path: string, token?: string): Promise<Answer> => this.call('DELETE', path, { token });
+
+  /** A new workspace with its owner and a site for shop.example. The owner is set away, so that no chat is routed by itself. */
+  async workspace(options: { available?: boolean } = {}): Promise<Person & { siteId: string; embedId: string }> {
+    this.#people += 1;
+    const email = `owner${this.#people}@example.com`;
+    const { body } = await this.post('/auth/register', { email, password, workspaceName: `Shop ${this.#people}`, siteUrl: `https://shop${this.#people}.example` });
+    const { token, agent } = body;
+    if (options.available !== true) await this.post('/me/status', { status: 'away' }, token);
+    const [site] = (await this.get('/sites', token)).body.sites;
+    this.clock.advance(60_000);
+    return { token, agentId: agent.id, workspaceId: agent.workspaceId, email, siteId: site.id, embedId: site.embedId };
+  }
+
+  /** Invites an agent and redeems the invitation as it would: by the code in the mail. Left away unless `available`. */
+  async agent(admin: Person, options: { role?: string; channels?: string[]; groupIds?: string[]; available?: boolean; name?: string } = {}): Promise<Person> {
+    this.#people += 1;
+    const email = `agent${this.#people}@example.com`;
+    const { role = 'agent', channels = ['chats', 'tickets', 'calls'], groupIds = [], name = `Agent ${this.#people}` } = options;
+    const invited = await this.post('/agents/invite', { email, name, role, channels, groupIds }, admin.token);
+    const mail = await this.mail(email);
+    const code = /\/join\/(\S+)/.exec(mail.text)?.[1];
+    const joined = await this.post('/auth/join', { code, password });
+    if (options.available !== true) await this.post('/me/status', { status: 'away' }, joined.body.token);
+    this.clock.advance(60_000);
+    return { token: joined.body.token, agentId: invited.body.id, workspaceId: admin.workspaceId, email };
+  }
+
+  async customer(embedId: string, said: { name?: string; email?: string } = {}): Promise<Customer> {
+    const { body } = await this.post('/widget/sessions', { siteId: embedId, url: 'https://shop.example/', ...said });
+    return { token: body.visitorToken, visitorId: body.visitor.id };
+  }
+
+  /** A chat that nobody has yet, as its agents see it. */
+  async chat(owner: { token: string; embedId: string }, text = 'Hello, is anybody there?'): Promise<{ id: string; customer: Customer; version: number }> {
+    const customer = await this.customer(owner.embedId);
+    const { body } = await this.post('/widget/conversations', { body: text }, customer.token);
+    const { id } = body.conversation;
+    return { id, customer, version: (await this.conversation(id, owner.token)).version };
+  }
+
+  /** The record of a conversation in the queue or just closed. There is no endpoint for one alone. */
+  async conversation(id: string, token: string): Promise<any> {
+    const queue = await this.get('/conversations/queue?limit=200', token);
+    const closed = await this.get('/conversations/recently-closed', token);
+    return [...queue.body.conversations, ...closed.body.conversations].find((one: { id: string }) => one.id === id);
+  }
+
+  /** An agent's socket, ready. */
+  agentSocket(token: string, options: { since?: number } = {}): Promise<TestSocket> {
+    return TestSocket.open(`${this.url.replace('http', 'ws')}/agent`, token, options);
+  }
+
+  visitorSocket(token: string, options: { since?: number } = {}): Promise<TestSocket> {
+    return TestSocket.open(`${this.url.replace('http', 'ws')}/visitor`, token, options);
+  }
+
+  /** The next mail to this address that no call has returned yet. */
+  mail(to: string): Promise<OutgoingMail> {
+    return this.#mails.next(to);
+  }
+
+  mailCount(to: string): number {
+    return this.#mails.count(to);
+  }
+
+  /** Moves the time, and waits until what became due has been done and is durable. */
+  async pass(ms: number): Promise<void> {
+    this.clock.advance(ms);
+    await this.settled();
+  }
+
+  /** Resolves when no command waits and no outside work is under way. */
+  async settled(): Promise<void> {
+    const { engine } = this.running.services;
+    for (let quiet = 0; quiet < 3; ) {
+      await Promise.all([...engine.openWorkspaces()].map((workspace) => workspace.lane.drained()));
+      await new Promise((resolve) => setImmediate(resolve));
+      quiet = engine.figures.laneDepth === 0 && engine.figures.outboxUnderWay === 0 ? quiet + 1 : 0;
+    }
+  }
+
+  /** The outbox folder's mails as they lie there, raw. */
+  async outbox(): Promise<string[]> {
+    const folder = join(this.dataDir, 'outbox');
+    const names = await readdir(folder).catch(() => []);
+    return Promise.all(names.filter((name) => name.endsWith('.eml')).sort().map((name) => readFile(join(folder, name), 'utf8')));
+  }
+
+  async stop(): Promise<void> {
+    await this.running.stop();
+  }
+}
+
+/** Starts a service; it and its folder are gone when the test is over. */
+export async function startService(t: Teardown, options: StartOptions = {}): Promise<Service> {
+  const { env, clock: _, dataDir: given, ...rest } = options;
+  const dataDir = given ?? mkdtempSync(join(tmpdir(), 'switchboard-'));
+  const clock = options.clock instanceof ManualClock ? options.clock : new ManualClock();
+  const mails = new RecordedMails(outboxSender(join(dataDir, 'outbox')));
+  const config = readConfig({ DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: '0', BASE_URL: 'http://switchboard.test', ...env });
+  const running = await serve({ config, log: silentLog, clock: options.clock ?? clock, checkReplies: true, mail: mails, ...rest });
+  const service = new Service(running, dataDir, clock, mails);
+  t.teardown(async () => {
+    await running.stop();
+    if (given === undefined) rmSync(dataDir, { recursive: true, force: true });
+  });
+  return service;
+}
+
+/** The real outbox folder, remembered as it fills. */
+class RecordedMails implements MailSender {
+  readonly #inner: MailSender;
+  readonly #sent = new Map<string, OutgoingMail[]>();
+  readonly #taken = new Map<string, number>();
+  readonly #waiting = new Map<string, (() => void)[]>();
+
+  constructor(inner: MailSender) {
+    this.#inner = inner;
+  }
+
+  async send(mail: OutgoingMail): Promise<string> {
+    const answer = await this.#inner.send(mail);
+    this.#sent.set(mail.to, [...(this.#sent.get(mail.to) ?? []), mail]);
+    for (const call of this.#waiting.get(mail.to) ?? []) call();
+    this.#waiting.delete(mail.to);
+    return answer;
+  }
+
+  close(): void {
+    this.#inner.close();
+  }
+
+  count(to: string): number {
+    return this.#sent.get(to)?.length ?? 0;
+  }
+
+  async next(to: string): Promise<OutgoingMail> {
+    const index = this.#taken.get(to) ?? 0;
+    this.#taken.set(to, index + 1);
+    for (;;) {
+      const mail = this.#sent.get(to)?.[index];
+      if (mail !== undefined) return mail;
+      await new Promise<void>((resolve) => this.#waiting.set(to, [...(this.#waiting.get(to) ?? []), resolve]));
+    }
+  }
+}

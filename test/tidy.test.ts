@@ -1,0 +1,163 @@
+// The shape of the project, held by a test: who may import whom, which outside library has its one file, what never stands in
+// the code. When one of these is in the way, change the picture in the README first.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import t from 'tap';
+
+const root = resolve(import.meta.dirname, '..');
+const folders = ['engine', 'http', 'store', 'workers', 'bench', 'test'] as const;
+
+const files = folders.flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => `${folder}/${name}`),
+);
+const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
+
+interface Import {
+  readonly from: string;
+  /** A file of ours, or the name of a package. */
+  readonly to: string;
+  readonly isOurs: boolean;
+  readonly isTypeOnly: boolean;
+}
+
+const imports: Import[] = [...sources].flatMap(([file, text]) => {
+  const found = [...text.matchAll(/^(import|export)\s+(type\s+)?(?:[^'"`;]*?\sfrom\s+)?'([^']+)';?$/gm)].map(([, , type, to = '']) => ({ to, isTypeOnly: type !== undefined }));
+  const dynamic = [...text.matchAll(/\bimport\('([^']+)'\)/g)].map(([, to = '']) => ({ to, isTypeOnly: false }));
+  return [...found, ...dynamic].map(({ to, isTypeOnly }) => {
+    const isOurs = to.startsWith('.');
+    return { from: file, to: isOurs ? relative(root, resolve(root, dirname(file), to)) : packageOf(to), isOurs, isTypeOnly };
+  });
+});
+
+function packageOf(specifier: string): string {
+  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+}
+
+const folderOf = (file: string): string => file.split('/')[0] ?? '';
+
+t.test('the imports are found', async (t) => {
+  t.ok(imports.length > files.length, `${imports.length} imports in ${files.length} files`);
+});
+
+t.test('every import of ours names a file that is there', async (t) => {
+  const wrong: string[] = [];
+  for (const { from, to, isOurs } of imports) if (isOurs && !existsSync(join(root, to))) wrong.push(`${from} imports ${to}`);
+  t.same(wrong, []);
+});
+
+t.test('folders import only what they may', async (t) => {
+  const wrong: string[] = [];
+  const mayImport: Record<string, (one: Import) => boolean> = {
+    store: ({ to }) => folderOf(to) === 'store',
+    engine: ({ to, isTypeOnly }) => ['engine', 'store'].includes(folderOf(to)) || (folderOf(to) === 'workers' && isTypeOnly),
+    workers: ({ to }) => ['workers', 'store'].includes(folderOf(to)),
+    // The edge knows the workers' ports by type; only the composition makes them.
+    http: ({ from, to, isTypeOnly }) => ['http', 'engine', 'store'].includes(folderOf(to)) || (folderOf(to) === 'workers' && (isTypeOnly || from === 'http/serve.ts' || from === 'http/replies.ts')),
+    bench: () => true,
+    test: () => true,
+  };
+  for (const one of imports) {
+    if (one.isOurs && mayImport[folderOf(one.from)]?.(one) !== true) wrong.push(`${one.from} must not import ${one.to}`);
+  }
+  t.same(wrong, []);
+});
+
+t.test('the runtime knows nothing of the rules', async (t) => {
+  const wrong: string[] = [];
+  for (const { from, to, isOurs } of imports) {
+    if (isOurs && from.startsWith('engine/runtime/') && to.startsWith('engine/') && !to.startsWith('engine/runtime/')) wrong.push(`${from} must not import ${to}`);
+  }
+  t.same(wrong, []);
+});
+
+t.test('workers never write to a workspace: only the checkpoint thread and readers open its file', async (t) => {
+  const wrong: string[] = [];
+  for (const [file, text] of sources) if (file.startsWith('workers/') && text.includes('openWriter(') && !file.startsWith('workers/search-index')) wrong.push(`${file} opens a writer`);
+  t.same(wrong, []);
+});
+
+t.test('an outside library has one file that imports it', async (t) => {
+  const wrong: string[] = [];
+  const homes: Record<string, string[]> = {
+    'uWebSockets.js': ['http/server.ts'],
+    'better-sqlite3': ['store/database.ts'],
+    'sqlite-vec': ['store/database.ts'],
+    '@fastify/ajv-compiler': ['http/validation.ts'],
+    'prom-client': ['http/metrics.ts'],
+    pino: ['http/log.ts'],
+    jose: ['workers/access-tokens.ts'],
+    argon2: ['workers/password-hasher.ts'],
+    '@zxcvbn-ts/core': ['workers/password-strength.ts'],
+    '@zxcvbn-ts/language-common': ['workers/password-strength.ts'],
+    luxon: ['engine/time-zones.ts'],
+    nodemailer: ['workers/providers/mail.ts'],
+  };
+  const anywhere = new Set(['typebox']);
+  for (const { from, to, isOurs } of imports) {
+    if (isOurs || to.startsWith('node:') || ['test', 'bench'].includes(folderOf(from)) || anywhere.has(to)) continue;
+    if (homes[to]?.includes(from) !== true) wrong.push(`${from} must not import ${to}`);
+  }
+  t.same(wrong, []);
+});
+
+t.test('no import goes round in a circle', async (t) => {
+  const wrong: string[] = [];
+  const edges = new Map<string, string[]>();
+  for (const { from, to, isOurs, isTypeOnly } of imports) if (isOurs && !isTypeOnly) edges.set(from, [...(edges.get(from) ?? []), to]);
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) wrong.push(`a circle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`);
+    if (done.has(file) || path.includes(file)) return;
+    for (const next of edges.get(file) ?? []) visit(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  t.same(wrong, []);
+});
+
+t.test('SQL stands in store/ alone', async (t) => {
+  const wrong: string[] = [];
+  const sql = /\b(?:SELECT\s.+\sFROM|INSERT\s+(?:OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b/;
+  for (const [file, text] of sources) if (['engine', 'http', 'workers'].includes(folderOf(file)) && sql.test(text)) wrong.push(`${file} holds SQL`);
+  t.same(wrong, []);
+});
+
+t.test('the environment is read in one place', async (t) => {
+  const wrong: string[] = [];
+  for (const [file, text] of sources) {
+    if (['engine', 'store', 'workers', 'http'].includes(folderOf(file)) && text.includes('process.env') && !['http/config.ts', 'http/main.ts'].includes(file)) wrong.push(`${file} reads process.env`);
+  }
+  t.same(wrong, []);
+});
+
+t.test('names and code keep to the style', async (t) => {
+  const wrong: string[] = [];
+  const banned = /\b(?:utils?|helpers?|common|manager|service|base)\.ts$/;
+  for (const [file, text] of sources) {
+    if (!/^[a-z0-9./-]+$/.test(file)) wrong.push(`${file} is not kebab-case`);
+    if (banned.test(file) && file !== 'test/support/service.ts') wrong.push(`${file} is named after nothing`);
+    if (folderOf(file) === 'test') continue;
+    if (/\bTODO\b|\bFIXME\b|\bXXX\b/.test(text)) wrong.push(`${file} holds a TODO`);
+    if (/[:<(,]\s*any\b[^a-z]/.test(text.replace(/\/\/.*$/gm, '').replace(/\/\*[\s\S]*?\*\//g, ''))) wrong.push(`${file} uses any`);
+    if (/^\s*(?:enum|namespace)\s/m.test(text)) wrong.push(`${file} holds what is more than types`);
+    if (/catch\s*(?:\([^)]*\))?\s*\{\s*\}/.test(text)) wrong.push(`${file} swallows an error without a word`);
+  }
+  t.same(wrong, []);
+});
+
+t.test('tests wait for what happens, not for time', async (t) => {
+  const wrong: string[] = [];
+  for (const [file, text] of sources) {
+    if (!file.startsWith('test/') || file === 'test/tidy.test.ts') continue;
+    if (/setTimeout\([^,)]*,\s*[1-9]/.test(text)) wrong.push(`${file} sleeps`);
+    if (/\blisten\(\s*[1-9]\d{2,}/.test(text)) wrong.push(`${file} takes a fixed port`);
+  }
+  t.same(wrong, []);
+});
+
+t.test('every folder says what it is', async (t) => {
+  for (const folder of [...folders, 'engine/runtime', 'workers/providers', '.']) t.ok(existsSync(join(root, folder, 'README.md')), `${folder}/README.md`);
+});

@@ -1,0 +1,135 @@
+// One worker thread that answers questions: started by the first one, started again if it dies, with a bound on what waits and
+// a time limit on each answer. Every thread of the service is asked through this; its own file says what it can be asked.
+
+import { MessagePort, parentPort, Worker } from 'node:worker_threads';
+
+/** Questions that a thread answers: by name, from plain data to plain data. */
+export type Questions = Readonly<Record<string, (params: never) => unknown>>;
+
+type Params<Q extends Questions, Name extends keyof Q> = Parameters<Q[Name]>[0];
+type Result<Q extends Questions, Name extends keyof Q> = Awaited<ReturnType<Q[Name]>>;
+
+export interface Thread<Q extends Questions> {
+  /** Rejects with ThreadBusy, ThreadFailed (died or took too long), or what the question itself threw, as an Error. */
+  ask<Name extends keyof Q & string>(name: Name, params: Params<Q, Name>): Promise<Result<Q, Name>>;
+  readonly waiting: number;
+  stop(): Promise<void>;
+}
+
+/** As many questions wait as may. */
+export class ThreadBusy extends Error {
+  override readonly name = 'ThreadBusy';
+}
+
+/** The thread died or did not answer in time; the next question starts a new one. */
+export class ThreadFailed extends Error {
+  override readonly name = 'ThreadFailed';
+}
+
+interface Request {
+  readonly id: number;
+  readonly name: string;
+  readonly params: unknown;
+}
+
+interface Answer {
+  readonly id: number;
+  readonly result?: unknown;
+  readonly error?: { readonly name: string; readonly message: string };
+}
+
+interface Waiting {
+  readonly timer: NodeJS.Timeout;
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
+export interface ThreadOptions {
+  /** The thread's file, which calls answerQuestions(). */
+  readonly file: URL;
+  /** For messages: what the thread is for. */
+  readonly title: string;
+  readonly maxWaiting: number;
+  readonly timeoutMs: number;
+  /** Plain data for the thread's workerData. */
+  readonly data?: unknown;
+}
+
+export function createThread<Q extends Questions>(options: ThreadOptions): Thread<Q> {
+  const waiting = new Map<number, Waiting>();
+  let worker: Worker | undefined;
+  let lastId = 0;
+  let stopped = false;
+
+  function start(): Worker {
+    const started = new Worker(options.file, { workerData: options.data });
+    // It must not keep the process alive; what waits for it does that.
+    started.unref();
+    started.on('message', ({ id, result, error }: Answer) => {
+      const one = take(id);
+      if (error === undefined) one?.resolve(result);
+      else one?.reject(Object.assign(new Error(error.message), { name: error.name }));
+    });
+    started.on('error', (error) => failAll(started, error));
+    started.on('exit', () => failAll(started, new Error('it ended')));
+    return started;
+  }
+
+  function take(id: number): Waiting | undefined {
+    const one = waiting.get(id);
+    waiting.delete(id);
+    clearTimeout(one?.timer);
+    return one;
+  }
+
+  function failAll(died: Worker, cause: Error): void {
+    if (worker !== died) return;
+    worker = undefined;
+    for (const id of [...waiting.keys()]) take(id)?.reject(new ThreadFailed(`the ${options.title} thread failed`, { cause }));
+  }
+
+  return {
+    get waiting() {
+      return waiting.size;
+    },
+    ask(name, params) {
+      if (stopped) return Promise.reject(new ThreadFailed(`the ${options.title} thread is stopped`));
+      if (waiting.size >= options.maxWaiting) return Promise.reject(new ThreadBusy(`${options.maxWaiting} questions wait for the ${options.title} thread already`));
+      const asked = (worker ??= start());
+      lastId += 1;
+      const id = lastId;
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          // A thread that is stuck answers nobody: end it, and everybody else's question fails with it.
+          failAll(asked, new Error(`${name} took longer than ${options.timeoutMs} ms`));
+          void asked.terminate();
+        }, options.timeoutMs);
+        waiting.set(id, { timer, resolve: (result) => resolve(result as never), reject });
+        asked.postMessage({ id, name, params } satisfies Request);
+      });
+    },
+    async stop() {
+      stopped = true;
+      const running = worker;
+      if (running === undefined) return;
+      failAll(running, new Error('it was stopped'));
+      await running.terminate();
+    },
+  };
+}
+
+/** The thread's side: answers each question with what its function returns or throws. */
+export function answerQuestions(questions: Questions, port: MessagePort | null = parentPort): void {
+  port?.on('message', ({ id, name, params }: Request) => {
+    // In a function that is async, so that a throw and a rejection are one.
+    const answer = async (): Promise<unknown> => {
+      const question = questions[name];
+      if (question === undefined) throw new Error(`no question ${name}`);
+      return question(params as never);
+    };
+    void answer().then(
+      (result) => port.postMessage({ id, result } satisfies Answer),
+      (error: unknown) => port.postMessage({ id, error: error instanceof Error ? { name: error.name, message: error.message } : { name: 'Error', message: String(error) } } satisfies Answer),
+    );
+  });
+}
