@@ -16,7 +16,8 @@ import type { Context } from './runtime/context.ts';
 import { addSite, siteForDomain } from './sites.ts';
 import { addWorkspace, theWorkspace } from './workspace.ts';
 
-const codeBytes = 24;
+/** 128 bits. With the workspace's locator 44 characters, so that a link stays on one line of a mail. */
+const codeBytes = 16;
 
 export interface RegisterParams {
   readonly agentId: string;
@@ -67,7 +68,7 @@ export function issueJoinCode(ctx: Context, agent: AgentRecord, baseUrl: string)
   enqueueMail(ctx, {
     to: agent.email,
     subject: `Join ${workspace.name}`,
-    text: `Hello ${agent.name},\n\nyou are invited to answer customers at ${workspace.name}. Choose your password here, within 7 days:\n\n${baseUrl}/join/${code}\n`,
+    text: `Hello ${agent.name},\n\nyou are invited to answer customers at ${workspace.name}.\nChoose your password here, within 7 days:\n\n${baseUrl}/join/${code}\n`,
   });
 }
 

@@ -1,0 +1,40 @@
+// The README's script is run as it stands there, against a server started as the README says.
+
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+
+const root = resolve(import.meta.dirname, '..');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+
+t.test('the script in the README walks the main job', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-'));
+  const port = await freePort();
+  const base = `http://localhost:${port}`;
+  const server = spawn(process.execPath, ['http/main.ts'], { cwd: root, env: { ...process.env, PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn' }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise<number | null>((done) => server.on('exit', done));
+  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
+  await new Promise((done) => server.stdout.once('data', done));
+
+  const [, script = ''] = /```sh\n([\s\S]*?)```/.exec(readme) ?? [];
+  const env = { ...process.env, BASE: base, DATA_DIR: dataDir, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}` };
+  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: root, env });
+  for (const line of ['visitor: Where is my order?', 'agent: Let me look that up.', 'system: Ann accepted.', 'agent: It arrives tomorrow.']) t.match(stdout, line);
+  t.match(stdout, /socket: \d+ assignment\.pending/, 'the socket was told of the handshake');
+
+  server.kill('SIGTERM');
+  t.equal(await ended, 0, 'it stops when told to');
+});
+
+function freePort(): Promise<number> {
+  return new Promise((done) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => done(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
