@@ -2,8 +2,9 @@
 // one while writers go on, then a short one over the few frames that came meanwhile, for which alone the lane is held. After
 // it the log starts over from its beginning.
 
+import type { Database } from '../../store/database.ts';
+import type { Lane } from './lane.ts';
 import type { Log } from './log.ts';
-import type { Workspace } from './workspace.ts';
 
 /** Copies what it can of the log of the file at `path`, in another thread. */
 export type Checkpoint = (path: string) => Promise<{ logFrames: number; copiedFrames: number }>;
@@ -12,6 +13,13 @@ export type Checkpoint = (path: string) => Promise<{ logFrames: number; copiedFr
 const frameLimit = 4000;
 /** What a command is taken to write until its file has been measured once. */
 const framesPerJobAtFirst = 2;
+
+/** A file whose log grows, and the lane that writes to it. */
+export interface Growing {
+  readonly workspaceId: string;
+  readonly db: Pick<Database, 'path'>;
+  readonly lane: Pick<Lane, 'hold' | 'release'>;
+}
 
 interface Progress {
   jobs: number;
@@ -25,7 +33,7 @@ export class Checkpoints {
   readonly #checkpoint: Checkpoint;
   readonly #log: Log;
   readonly #random: () => number;
-  readonly #progress = new WeakMap<Workspace, Progress>();
+  readonly #progress = new WeakMap<Growing, Progress>();
 
   constructor(options: { checkpoint: Checkpoint; log: Log; random: () => number }) {
     this.#checkpoint = options.checkpoint;
@@ -34,7 +42,7 @@ export class Checkpoints {
   }
 
   /** Counts a batch, and starts a checkpoint when the log has grown long. */
-  count(workspace: Workspace, jobs: number): void {
+  count(workspace: Growing, jobs: number): void {
     let progress = this.#progress.get(workspace);
     if (progress === undefined) {
       progress = { jobs: 0, framesPerJob: framesPerJobAtFirst, limit: frameLimit * (0.5 + this.#random() / 2), running: false };
@@ -44,7 +52,7 @@ export class Checkpoints {
     if (progress.jobs * progress.framesPerJob >= progress.limit && !progress.running) void this.run(workspace, progress);
   }
 
-  async run(workspace: Workspace, progress: Progress): Promise<void> {
+  async run(workspace: Growing, progress: Progress): Promise<void> {
     progress.running = true;
     const jobs = progress.jobs;
     try {

@@ -1,0 +1,95 @@
+// Programs of ours as processes of their own, over a folder of their own: the service as `npm start` runs it, and the
+// reference server. What is measured never shares a process with what measures it.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const root = resolve(import.meta.dirname, '..');
+const startTimeoutMs = 30_000;
+/** For whoever looks into a program: `BENCH_NODE_ARGS='--cpu-prof --cpu-prof-dir=/tmp/profile' node bench/sends.ts`. */
+const nodeArgs = (process.env['BENCH_NODE_ARGS'] ?? '').split(' ').filter((arg) => arg !== '');
+
+export interface Program {
+  /** http://host:port */
+  readonly url: string;
+  readonly dataDir: string;
+  /** Resident memory, as the kernel counts it. Linux alone. */
+  residentBytes(): number;
+  /** User and system time so far, in seconds, of all its threads. Linux alone. */
+  cpuSeconds(): number;
+  /** Ends it as an operator would, and removes its folder. */
+  stop(): Promise<void>;
+}
+
+export interface ServiceProgram extends Program {
+  /** Its figures for Prometheus, by name; those with labels left out. Asking resets the event loop's. */
+  metrics(): Promise<ReadonlyMap<string, number>>;
+}
+
+/** The service with its defaults, but without caps on calls. */
+export async function startService(env: Readonly<Record<string, string>> = {}): Promise<ServiceProgram> {
+  const program = await start(['http/main.ts'], { RATE_LIMITS: 'off', ...env });
+  return {
+    ...program,
+    async metrics() {
+      const text = await (await fetch(`${program.url}/metrics`)).text();
+      return new Map(text.split('\n').flatMap((line) => { const found = /^(\w+) ([-+.\de]+)$/.exec(line); return found === null ? [] : [[found[1] ?? '', Number(found[2])] as const]; }));
+    },
+  };
+}
+
+export function startReference(): Promise<Program> {
+  return start(['bench/reference-server.ts'], {});
+}
+
+async function start(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Program> {
+  const dataDir = mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'switchboard-bench-'));
+  const child = spawn(process.execPath, [...nodeArgs, ...args], { cwd: root, env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const remove = (): void => rmSync(dataDir, { recursive: true, force: true });
+  try {
+    const url = await urlOf(child);
+    const { pid } = child;
+    return {
+      url,
+      dataDir,
+      residentBytes: () => Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024,
+      cpuSeconds: () => cpuSecondsOf(readFileSync(`/proc/${pid}/stat`, 'utf8')),
+      async stop() {
+        const ended = child.exitCode === null ? once(child, 'exit') : undefined;
+        child.kill('SIGTERM');
+        await ended;
+        remove();
+        if (child.exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${child.exitCode}`);
+      },
+    };
+  } catch (error) {
+    child.kill('SIGKILL');
+    remove();
+    throw error;
+  }
+}
+
+/** Both programs print where they listen as soon as they do. */
+async function urlOf(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('the program has no output');
+  const lines = createInterface({ input: child.stdout });
+  const found = new Promise<string>((resolve, reject) => {
+    lines.on('line', (line) => {
+      const [, url] = /listens on (http:\S+)/.exec(line) ?? [];
+      if (url !== undefined) resolve(url);
+    });
+    child.once('exit', (code) => reject(new Error(`it ended with ${code} before it listened`)));
+    setTimeout(() => reject(new Error(`it did not listen within ${startTimeoutMs} ms`)), startTimeoutMs).unref();
+  });
+  return found;
+}
+
+/** Fields 14 and 15, in ticks of 10 ms, counted from behind the name in brackets, which may hold spaces. */
+function cpuSecondsOf(stat: string): number {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}

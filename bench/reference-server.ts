@@ -1,0 +1,205 @@
+// What the service is held against, as a process of its own: uWebSockets.js handlers with nothing in them but the three rows of
+// a sent message (the message, its event, the conversation's newest line), of the sizes the service writes. The bare lane
+// feeds them through the service's own lane, group commit and checkpoints; the bare commit makes and syncs one transaction
+// per request. And a bare publish to every socket, for the fan-out. No rule, no check, no JSON.
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { App, type HttpResponse, type us_listen_socket, us_listen_socket_close, us_socket_local_port } from 'uWebSockets.js';
+import { messageView } from '../engine/messages.ts';
+import { Checkpoints } from '../engine/runtime/checkpoints.ts';
+import { isoTime, systemClock } from '../engine/runtime/clock.ts';
+import { createIds } from '../engine/runtime/ids.ts';
+import { Lane } from '../engine/runtime/lane.ts';
+import { type ConversationRecord, insertConversation, touchConversation } from '../store/conversations.ts';
+import { Database } from '../store/database.ts';
+import { insertEvent } from '../store/events.ts';
+import { insertMessage, type MessageRecord } from '../store/messages.ts';
+import { workspaceMigrations } from '../store/migrations/workspace.ts';
+import { createCheckpointer } from '../workers/checkpointer.ts';
+import { messageText } from './messages.ts';
+
+const clock = systemClock();
+const ids = createIds(clock);
+const dataDir = process.env['DATA_DIR'] ?? '';
+mkdirSync(dataDir, { recursive: true });
+
+const checkpointer = createCheckpointer();
+const silent = { debug() {}, info() {}, warn() {}, error(fields: object, message: string) { process.stderr.write(`${message} ${JSON.stringify(fields)}\n`); } };
+const checkpoints = new Checkpoints({ checkpoint: (path) => checkpointer.checkpoint(path), log: silent, random: Math.random });
+
+/** One file and as many conversations as connections. */
+const conversationsPerFile = 64;
+
+class Rows {
+  readonly db: Database;
+  readonly #conversations: ConversationRecord[] = [];
+  readonly #senderId = ids.uuid();
+  readonly #audience: string;
+  readonly #data: string;
+  #seq = 0;
+  #lastMs = 0;
+
+  constructor(name: string) {
+    this.db = Database.openWriter(join(dataDir, `${name}.db`), workspaceMigrations);
+    this.db.begin();
+    for (let index = 0; index < conversationsPerFile; index += 1) {
+      const conversation = newConversation();
+      insertConversation(this.db, conversation);
+      this.#conversations.push(conversation);
+    }
+    this.db.commit();
+    const message = this.#message(this.#conversationAt(0));
+    this.#audience = JSON.stringify({ kind: 'conversation', channel: 'chat', departmentIds: [null], agentIds: [], visitorId: ids.uuid() });
+    this.#data = JSON.stringify({ message: messageView(message) });
+  }
+
+  /** What the service answers to a send, in size. */
+  get reply(): string {
+    return this.#data.slice('{"message":'.length, -1);
+  }
+
+  write(index: number): void {
+    const conversation = this.#conversationAt(index);
+    const message = this.#message(conversation);
+    const { createdAt } = message;
+    insertMessage(this.db, message);
+    this.#seq += 1;
+    insertEvent(this.db, { seq: this.#seq, type: 'message.created', at: createdAt, conversationId: conversation.id, audience: this.#audience, data: this.#data });
+    touchConversation(this.db, { ...conversation, preview: messageText, lastMessageAt: createdAt, lastLineAt: createdAt, firstResponseAt: createdAt, updatedAt: createdAt });
+  }
+
+  #conversationAt(index: number): ConversationRecord {
+    const conversation = this.#conversations[index % conversationsPerFile];
+    if (conversation === undefined) throw new Error('no conversation');
+    return conversation;
+  }
+
+  #message(conversation: ConversationRecord): MessageRecord {
+    // Two messages of one conversation never share a time.
+    this.#lastMs = Math.max(clock.now(), this.#lastMs + 1);
+    return { id: ids.uuid(), conversationId: conversation.id, senderType: 'agent', senderId: this.#senderId, body: messageText, attachments: [], deliveryStatus: null, readAt: null, createdAt: isoTime(this.#lastMs) };
+  }
+}
+
+function newConversation(): ConversationRecord {
+  const at = isoTime(clock.now());
+  return {
+    id: ids.uuid(), version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null, assignedAgentId: null, tags: [], handshake: null,
+    rating: null, ratingComment: null, preview: null, lastMessageAt: null, firstResponseAt: null, solvedAt: null, closedAt: null, lastLineAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: at, updatedAt: at,
+  };
+}
+
+class BareLane {
+  readonly workspaceId: string;
+  readonly rows: Rows;
+  readonly lane: Lane;
+
+  constructor(name: string) {
+    this.workspaceId = name;
+    this.rows = new Rows(name);
+    this.lane = new Lane(this.db, {
+      onBroken: end,
+      onSyncFailed: end,
+      onBatch: ({ jobs }) => checkpoints.count(this, jobs),
+    });
+  }
+
+  get db(): Database {
+    return this.rows.db;
+  }
+
+  /** Writes the rows of one message and calls back when the disk has them. */
+  send(index: number, done: () => void): void {
+    this.lane.submit({ run: () => this.rows.write(index), undo() {}, settle: (error) => (error === undefined ? done() : end(error)) });
+  }
+}
+
+const lanes = new Map<string, BareLane>();
+const laneOf = (name: string): BareLane => {
+  const lane = lanes.get(name) ?? new BareLane(`lane-${name}`);
+  lanes.set(name, lane);
+  return lane;
+};
+
+/** SQLite as it is when nothing is done about it: every COMMIT waits for the disk, every thousandth page copies the log back. */
+let perRequest: Rows | undefined;
+function commitAlone(index: number): Rows {
+  if (perRequest === undefined) {
+    perRequest = new Rows('commit');
+    perRequest.db.run('PRAGMA synchronous = FULL');
+    perRequest.db.get('PRAGMA wal_autocheckpoint = 1000');
+  }
+  perRequest.db.begin();
+  perRequest.write(index);
+  perRequest.db.commit();
+  return perRequest;
+}
+
+function end(error: unknown): never {
+  process.stderr.write(`${String(error)}\n`);
+  process.exit(1);
+}
+
+/** Calls back with what answers, once the body is there. A load that ends leaves requests that nobody waits for. */
+function afterBody(res: HttpResponse, done: (answer: (body: string) => void) => void): void {
+  let aborted = false;
+  res.onAborted(() => {
+    aborted = true;
+  });
+  const answer = (body: string): void => {
+    if (!aborted) res.cork(() => res.writeStatus('201 Created').writeHeader('Content-Type', 'application/json').end(body));
+  };
+  res.onData((_, isLast) => {
+    if (isLast) done(answer);
+  });
+}
+
+/** Three hundred bytes, as long as a short event. */
+const topic = 'all';
+const published = JSON.stringify({ type: 'published', text: 'x'.repeat(267) });
+
+const app = App();
+app.post('/lane/:workspace/:conversation', (res, req) => {
+  const lane = laneOf(req.getParameter(0) ?? '');
+  const index = Number(req.getParameter(1));
+  afterBody(res, (answer) => lane.send(index, () => answer(lane.rows.reply)));
+});
+app.post('/commit/:conversation', (res, req) => {
+  const index = Number(req.getParameter(0));
+  afterBody(res, (answer) => answer(commitAlone(index).reply));
+});
+app.ws<{ next: number; open: boolean }>('/calls', {
+  idleTimeout: 120,
+  upgrade: (res, req, context) => res.upgrade({ next: 0, open: true }, req.getHeader('sec-websocket-key'), req.getHeader('sec-websocket-protocol'), '', context),
+  message(ws) {
+    const data = ws.getUserData();
+    const lane = laneOf('0');
+    data.next += 1;
+    lane.send(data.next, () => {
+      if (data.open) ws.send(`{"type":"reply","status":201,"body":${lane.rows.reply}}`);
+    });
+  },
+  close(ws) {
+    ws.getUserData().open = false;
+  },
+});
+app.ws('/topic', { idleTimeout: 120, open: (ws) => void ws.subscribe(topic) });
+app.post('/publish', (res) => {
+  afterBody(res, (answer) => {
+    app.publish(topic, published);
+    answer('{}');
+  });
+});
+
+let listening: us_listen_socket | false = false;
+app.listen('127.0.0.1', 0, (socket) => {
+  listening = socket;
+  process.stdout.write(`the reference listens on http://127.0.0.1:${us_socket_local_port(socket)}\n`);
+});
+
+process.once('SIGTERM', () => {
+  if (listening !== false) us_listen_socket_close(listening);
+  app.close();
+  void Promise.all([...lanes.values()].map(({ lane }) => lane.drained())).then(() => process.exit(0));
+});
