@@ -1,6 +1,6 @@
 // The way to one file's disk. Jobs queue here; at the end of a turn of the event loop all that wait run in one transaction,
 // one savepoint each; then COMMIT, one sync off the main thread, and only when the disk has it do their outcomes leave, in
-// the order they came. While a sync is under way the next jobs gather. Knows no table, no rule and no timer.
+// the order they came. While one sync is under way the next batch runs; what comes then gathers. Knows no table, no rule and no timer.
 
 import type { Database } from '../../store/database.ts';
 
@@ -24,6 +24,8 @@ export class CommitFailed extends Error {
 
 /** One transaction at the most. Bounds how long the loop is held: at 25 µs a command, 13 ms. */
 const maxBatch = 512;
+/** Batches on their way to the disk at once: while it takes one, the next runs. More would only make each smaller. */
+const maxSyncing = 2;
 /** Waiting at the most. At 20,000 commands a second the last one waits half a second; a longer queue helps nobody. */
 const maxQueued = 10_000;
 
@@ -39,15 +41,25 @@ export interface LaneHooks {
   onBatch?(figures: { jobs: number; commitMs: number; syncMs: number }): void;
 }
 
+/** What was run in one transaction, on its way to the disk. */
+interface Batch {
+  readonly jobs: readonly Job[];
+  /** What each job that did not hold threw. */
+  readonly errors: Map<Job, unknown>;
+  /** Calls of whenDurable() that saw it. */
+  readonly afterwards: (() => void)[];
+  state: 'syncing' | 'durable' | 'broken';
+}
+
 export class Lane {
   readonly #db: Database;
   readonly #hooks: LaneHooks;
   #queue: Job[] = [];
+  /** In the order they ran. */
+  readonly #syncing: Batch[] = [];
   #scheduled = false;
-  #inFlight = false;
   #holds = 0;
   #atRest: (() => void)[] = [];
-  #afterSync: (() => void)[] = [];
 
   constructor(db: Database, hooks: LaneHooks) {
     this.#db = db;
@@ -60,7 +72,7 @@ export class Lane {
 
   /** Nothing waits, nothing is under way and nobody holds it. */
   get idle(): boolean {
-    return this.#queue.length === 0 && !this.#inFlight && this.#holds === 0;
+    return this.#queue.length === 0 && this.#syncing.length === 0 && this.#holds === 0;
   }
 
   /** Throws LaneFull. */
@@ -72,8 +84,9 @@ export class Lane {
 
   /** Calls back once everything that a reader can see at this moment is durable; at once when it is. */
   whenDurable(call: () => void): void {
-    if (this.#inFlight) this.#afterSync.push(call);
-    else call();
+    const newest = this.#syncing.at(-1);
+    if (newest === undefined) call();
+    else newest.afterwards.push(call);
   }
 
   /** Resolves when no batch is under way and keeps the next from starting until release() is called. */
@@ -89,14 +102,14 @@ export class Lane {
 
   /** Resolves when nothing waits and nothing is under way. */
   async drained(): Promise<void> {
-    while (this.#queue.length > 0 || this.#inFlight) {
+    while (this.#queue.length > 0 || this.#syncing.length > 0) {
       await new Promise<void>((resolve) => this.#whenAtRest(resolve));
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#inFlight || this.#holds > 0 || this.#queue.length === 0) return;
+    if (this.#scheduled || this.#syncing.length >= maxSyncing || this.#holds > 0 || this.#queue.length === 0) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -105,17 +118,18 @@ export class Lane {
   }
 
   #turn(): void {
-    const batch = this.#queue.length <= maxBatch ? this.#queue : this.#queue.slice(0, maxBatch);
+    const jobs = this.#queue.length <= maxBatch ? this.#queue : this.#queue.slice(0, maxBatch);
     this.#queue = this.#queue.length <= maxBatch ? [] : this.#queue.slice(maxBatch);
+    const batch: Batch = { jobs, errors: new Map(), afterwards: [], state: 'syncing' };
+    this.#syncing.push(batch);
     const startedAt = performance.now();
-    this.#inFlight = true;
-    let errors: Map<Job, unknown> | undefined;
     try {
-      errors = this.#runAll(batch);
+      this.#runAll(batch);
       this.#hooks.beforeCommit?.();
       this.#db.commit();
     } catch (error) {
-      this.#break(batch, error);
+      this.#undoAll(batch, error);
+      this.#land(batch, 'broken');
       return;
     }
     const committedAt = performance.now();
@@ -124,18 +138,16 @@ export class Lane {
         this.#hooks.onSyncFailed(error);
         return;
       }
-      for (const job of batch) job.settle(errors?.get(job));
-      this.#hooks.onDurable?.();
-      this.#hooks.onBatch?.({ jobs: batch.length, commitMs: committedAt - startedAt, syncMs: performance.now() - committedAt });
-      this.#land();
+      this.#hooks.onBatch?.({ jobs: jobs.length, commitMs: committedAt - startedAt, syncMs: performance.now() - committedAt });
+      this.#land(batch, 'durable');
     });
+    this.#schedule();
   }
 
-  /** What each job that did not hold threw. Throws itself when SQLite gave up the whole transaction. */
-  #runAll(batch: readonly Job[]): Map<Job, unknown> | undefined {
-    let errors: Map<Job, unknown> | undefined;
+  /** Throws when SQLite gave up the whole transaction. */
+  #runAll({ jobs, errors }: Batch): void {
     this.#db.begin();
-    for (const job of batch) {
+    for (const job of jobs) {
       this.#db.savepoint();
       try {
         job.run();
@@ -144,30 +156,31 @@ export class Lane {
         if (!this.#db.inTransaction) throw error;
         this.#db.rollbackToSavepoint();
         job.undo();
-        errors ??= new Map();
         errors.set(job, error ?? new Error('a job threw nothing'));
       }
     }
-    return errors;
   }
 
-  #break(batch: readonly Job[], cause: unknown): void {
+  #undoAll(batch: Batch, cause: unknown): void {
     try {
       this.#db.rollback();
     } finally {
       this.#hooks.onBroken(cause);
       const error = new CommitFailed('the batch could not be committed', { cause });
-      for (const job of batch) job.settle(error);
-      this.#land();
+      for (const job of batch.jobs) batch.errors.set(job, error);
     }
   }
 
-  #land(): void {
-    this.#inFlight = false;
-    const afterSync = this.#afterSync;
-    this.#afterSync = [];
-    for (const call of afterSync) call();
-    if (this.#atRest.length > 0) {
+  /** Lets the outcomes of this batch out, after those of the batches before it. */
+  #land(batch: Batch, state: 'durable' | 'broken'): void {
+    batch.state = state;
+    for (let first = this.#syncing[0]; first !== undefined && first.state !== 'syncing'; first = this.#syncing[0]) {
+      for (const job of first.jobs) job.settle(first.errors.get(job));
+      if (first.state === 'durable') this.#hooks.onDurable?.();
+      this.#syncing.shift();
+      for (const call of first.afterwards) call();
+    }
+    if (this.#syncing.length === 0 && this.#atRest.length > 0) {
       const atRest = this.#atRest;
       this.#atRest = [];
       for (const call of atRest) call();
@@ -176,7 +189,7 @@ export class Lane {
   }
 
   #whenAtRest(call: () => void): void {
-    if (this.#inFlight) this.#atRest.push(call);
+    if (this.#syncing.length > 0) this.#atRest.push(call);
     else call();
   }
 }
