@@ -24,6 +24,11 @@ export class DatabaseUnusable extends Error {
   override readonly name = 'DatabaseUnusable';
 }
 
+interface Prepared {
+  readonly statement: Sqlite.Statement;
+  readonly writes: boolean;
+}
+
 /** Rows held in memory per connection: 2 MiB, enough for the inner pages of every index of a busy workspace. */
 const cacheKib = 2048;
 
@@ -33,9 +38,10 @@ const busyTimeoutMs = 2000;
 export class Database {
   readonly path: string;
   readonly #sqlite: Sqlite.Database;
-  readonly #statements = new Map<string, Sqlite.Statement>();
+  readonly #statements = new Map<string, Prepared>();
   readonly #syncToDisk: SyncToDisk;
   #walDescriptor: number | undefined;
+  #writeCount = 0;
 
   private constructor(path: string, sqlite: Sqlite.Database, syncToDisk: SyncToDisk) {
     this.path = path;
@@ -100,6 +106,11 @@ export class Database {
   /** Rows one by one, for results that must not be held whole. The connection is busy until the loop ends. */
   iterate<Row>(sql: string, values: Values = []): IterableIterator<Row> {
     return this.#statement(sql).iterate(values) as IterableIterator<Row>;
+  }
+
+  /** Grows with every statement that may write, held or not: while it stays the same, nothing was written. */
+  get writeCount(): number {
+    return this.#writeCount;
   }
 
   begin(): void {
@@ -167,12 +178,14 @@ export class Database {
   }
 
   #statement(sql: string): Sqlite.Statement {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.#sqlite.prepare(sql);
-      this.#statements.set(sql, statement);
+    let prepared = this.#statements.get(sql);
+    if (prepared === undefined) {
+      const statement = this.#sqlite.prepare(sql);
+      prepared = { statement, writes: !statement.readonly };
+      this.#statements.set(sql, prepared);
     }
-    return statement;
+    if (prepared.writes) this.#writeCount += 1;
+    return prepared.statement;
   }
 }
 

@@ -17,7 +17,7 @@ function open(t: { teardown(call: () => void): void }) {
   const db = Database.openWriter(join(folder, 'a.db'), [table], syncToDisk);
   const said: string[] = [];
   const batches: number[] = [];
-  const lane = new Lane(db, { onDurable: () => said.push('durable'), onBroken: () => said.push('broken'), onSyncFailed: () => said.push('sync failed'), onBatch: ({ jobs }) => batches.push(jobs) });
+  const lane = new Lane(db, { onDurable: () => said.push('durable'), onUndone: () => said.push('all undone'), onBroken: () => said.push('broken'), onSyncFailed: () => said.push('sync failed'), onBatch: ({ jobs }) => batches.push(jobs) });
   t.teardown(() => {
     db.close();
     rmSync(folder, { recursive: true });
@@ -95,9 +95,9 @@ t.test('[architecture 4] a batch that cannot be committed answers after the one 
   });
   submit('c', () => write(3));
   await turn();
-  t.same(said, ['broken']);
+  t.same(said, ['broken', 'all undone']);
   disk[0]?.();
-  t.same(said, ['broken', 'a', 'durable', 'b failed', 'c failed']);
+  t.same(said, ['broken', 'all undone', 'a', 'durable', 'b failed', 'c failed']);
   t.same(values(), [1]);
   submit('d', () => write(4));
   await turn();
@@ -125,4 +125,31 @@ t.test('[architecture 4] whoever holds the lane waits for all that is under way'
   await turn();
   t.same(values(), [1, 2, 3]);
   disk[2]?.();
+});
+
+t.test('[architecture 3] a command that is refused before it wrote leaves the others as they are', async (t) => {
+  const { submit, write, disk, said, values } = open(t);
+  const ran: string[] = [];
+  submit('a', () => { ran.push('a'); write(1); });
+  submit('b', () => { ran.push('b'); throw new Error('no'); });
+  submit('c', () => { ran.push('c'); write(3); });
+  await turn();
+  t.same(ran, ['a', 'b', 'c'], 'each runs once');
+  disk[0]?.();
+  t.same(said, ['b undone', 'a', 'b failed', 'c', 'durable']);
+  t.same(values(), [1, 3]);
+});
+
+t.test('[architecture 3] what a command wrote before it was refused is undone, and only that', async (t) => {
+  const { submit, write, disk, said, values } = open(t);
+  const ran: string[] = [];
+  submit('a', () => { ran.push('a'); write(1); });
+  submit('b', () => { ran.push('b'); write(2); throw new Error('no'); });
+  submit('c', () => { ran.push('c'); t.same(values(), [1]); write(3); });
+  submit('d', () => { ran.push('d'); write(1); });
+  await turn();
+  t.same(ran, ['a', 'b', 'a', 'b', 'c', 'd'], 'all of it again, from the beginning');
+  disk[0]?.();
+  t.same(said, ['all undone', 'b undone', 'd undone', 'a', 'b failed', 'c', 'd failed', 'durable']);
+  t.same(values(), [1, 3]);
 });

@@ -1,11 +1,12 @@
 // The way to one file's disk. Jobs queue here; at the end of a turn of the event loop all that wait run in one transaction,
-// one savepoint each; then COMMIT, one sync off the main thread, and only when the disk has it do their outcomes leave, in
+// each undone alone if it throws; then COMMIT, one sync off the main thread, and only when the disk has it do their outcomes leave, in
 // the order they came. While one sync is under way the next batch runs; what comes then gathers. Knows no table, no rule and no timer.
 
 import type { Database } from '../../store/database.ts';
 
 /** One unit of work. `run` is synchronous; what it throws undoes what it wrote. `settle` is called once, after the disk. */
 export interface Job {
+  /** Called again when what it wrote the first time was undone. */
   run(): void;
   /** Takes back what `run` did in memory. */
   undo(): void;
@@ -34,7 +35,9 @@ export interface LaneHooks {
   beforeCommit?(): void;
   /** The batch is durable and every job in it is settled. */
   onDurable?(): void;
-  /** The batch is undone: forget every state held in memory. Called before the jobs are settled. */
+  /** What was run since the last commit is undone: forget every state held in memory. It may be run again at once. */
+  onUndone?(): void;
+  /** A batch could not be committed. Its jobs are settled with an error, in their turn. */
   onBroken(error: unknown): void;
   /** The disk refused to sync, so what it holds is unknown. There is no way on but to end the process. */
   onSyncFailed(error: Error): void;
@@ -144,10 +147,33 @@ export class Lane {
     this.#schedule();
   }
 
-  /** Throws when SQLite gave up the whole transaction. */
-  #runAll({ jobs, errors }: Batch): void {
+  /**
+   * Without savepoints, which would cost a fifth of every command: who is refused has seldom written before. When one has, the
+   * whole batch is undone and run again with them. Throws when SQLite gave up the whole transaction.
+   */
+  #runAll(batch: Batch): void {
     this.#db.begin();
-    for (const job of jobs) {
+    for (const job of batch.jobs) {
+      const { writeCount } = this.#db;
+      try {
+        job.run();
+      } catch (error) {
+        if (!this.#db.inTransaction) throw error;
+        if (this.#db.writeCount !== writeCount) {
+          this.#runAgain(batch);
+          return;
+        }
+        this.#refuse(batch, job, error);
+      }
+    }
+  }
+
+  #runAgain(batch: Batch): void {
+    this.#db.rollback();
+    this.#hooks.onUndone?.();
+    batch.errors.clear();
+    this.#db.begin();
+    for (const job of batch.jobs) {
       this.#db.savepoint();
       try {
         job.run();
@@ -155,10 +181,14 @@ export class Lane {
       } catch (error) {
         if (!this.#db.inTransaction) throw error;
         this.#db.rollbackToSavepoint();
-        job.undo();
-        errors.set(job, error ?? new Error('a job threw nothing'));
+        this.#refuse(batch, job, error);
       }
     }
+  }
+
+  #refuse(batch: Batch, job: Job, error: unknown): void {
+    job.undo();
+    batch.errors.set(job, error ?? new Error('a job threw nothing'));
   }
 
   #undoAll(batch: Batch, cause: unknown): void {
@@ -166,6 +196,7 @@ export class Lane {
       this.#db.rollback();
     } finally {
       this.#hooks.onBroken(cause);
+      this.#hooks.onUndone?.();
       const error = new CommitFailed('the batch could not be committed', { cause });
       for (const job of batch.jobs) batch.errors.set(job, error);
     }

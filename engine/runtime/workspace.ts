@@ -49,11 +49,11 @@ export class Workspace implements ContextHost {
     this.publishedSeq = this.lastSeq;
     this.lane = new Lane(options.db, {
       onDurable: () => this.#release(),
-      onBroken: (error) => {
-        options.log.error({ workspaceId: this.workspaceId, err: error }, 'a batch could not be committed');
+      onUndone: () => {
         this.registry.clear();
         this.lastSeq = newestSeq(this.db);
       },
+      onBroken: (error) => options.log.error({ workspaceId: this.workspaceId, err: error }, 'a batch could not be committed'),
       onSyncFailed: options.hooks.onSyncFailed,
       onBatch: options.hooks.onBatch,
     });
