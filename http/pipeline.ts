@@ -8,7 +8,7 @@
 import { callingAgent, isSenior } from '../engine/access.ts';
 import { requireFeature } from '../engine/entitlements.ts';
 import { type FieldErrors, Refusal, refuse, refuseField, type Slug } from '../engine/errors.ts';
-import type { Caller } from '../engine/runtime/command.ts';
+import { type Caller, systemCaller } from '../engine/runtime/command.ts';
 import type { View } from '../engine/runtime/context.ts';
 import { allowsOrigin, requireSite } from '../engine/sites.ts';
 import { visitorKind } from '../engine/visitors.ts';
@@ -28,6 +28,7 @@ export interface RequestHead {
   readonly path: string;
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** To be asked for before anything is waited for, while the connection is there. */
   readonly ip: string;
   readonly startedMs: number;
 }
@@ -65,6 +66,35 @@ interface Parts {
   params: Record<string, unknown>;
   query: Record<string, unknown>;
   body: unknown;
+}
+
+/** An HTTP request as its handler sees it, once it is known who asks. */
+class Asked implements Call, Parts {
+  caller: Caller = systemCaller;
+  workspaceId = '';
+  params: Record<string, unknown>;
+  query: Record<string, unknown>;
+  body: unknown;
+  readonly userAgent: string | null;
+  readonly origin: string | undefined;
+  readonly requestId: string;
+  readonly token: string | undefined;
+  readonly #head: RequestHead;
+
+  constructor({ head, pathParams, requestId }: Begun, body: unknown) {
+    this.#head = head;
+    this.params = pathParams;
+    this.query = queryOf(head.query);
+    this.body = body;
+    this.userAgent = head.headers['user-agent'] ?? null;
+    this.origin = head.headers['origin'];
+    this.requestId = requestId;
+    this.token = bearerOf(head.headers['authorization']);
+  }
+
+  get ip(): string {
+    return this.#head.ip;
+  }
 }
 
 type Outcome = { readonly status: number; readonly value: unknown } | { readonly raw: RawReply } | { readonly refusal: Refusal };
@@ -131,13 +161,15 @@ export class Pipeline {
       respond(reply);
     };
     try {
-      const parts: Parts = { params: begun.pathParams, query: queryOf(head.query), body: bodyOf(begun, body) };
-      const token = bearerOf(head.headers['authorization']);
-      const context = { ip: head.ip, userAgent: head.headers['user-agent'] ?? null, origin: head.headers['origin'], requestId, token };
-      const credential = authenticate(compiled.route.access, token, this.#services);
-      if (credential instanceof Promise) {
-        credential.then((known) => this.#perform(compiled, { ...context, ...known }, parts, settle)).catch((error: unknown) => settle(this.#failure(compiled, error, requestId), undefined));
-      } else this.#perform(compiled, { ...context, ...credential }, parts, settle);
+      const asked = new Asked(begun, bodyOf(begun, body));
+      const perform = ({ caller, workspaceId }: Credential): void => {
+        asked.caller = caller;
+        asked.workspaceId = workspaceId;
+        this.#perform(compiled, asked, settle);
+      };
+      const credential = authenticate(compiled.route.access, asked.token, this.#services);
+      if (credential instanceof Promise) credential.then(perform).catch((error: unknown) => settle(this.#failure(compiled, error, requestId), undefined));
+      else perform(credential);
     } catch (error) {
       settle(this.#failure(compiled, error, requestId), undefined);
     }
@@ -167,7 +199,7 @@ export class Pipeline {
       done(status, 'refusal' in outcome ? errorBody(outcome.refusal) : 'raw' in outcome ? null : (outcome.value ?? null));
     };
     try {
-      this.#perform(compiled, { ...credential, requestId, token: undefined }, partsOf(compiled, frame.params), settle);
+      this.#perform(compiled, { ...credential, requestId, token: undefined, ...partsOf(compiled, frame.params) }, settle);
     } catch (error) {
       settle(this.#failure(compiled, error, requestId), undefined);
     }
@@ -179,14 +211,15 @@ export class Pipeline {
     return !this.#services.config.rateLimits || this.#limiter.take(key, this.#services.config.rateLimitPerMinute).allowed;
   }
 
-  #perform(compiled: CompiledRoute, call: Call, parts: Parts, settle: Settle): void {
+  #perform(compiled: CompiledRoute, call: Call & Parts, settle: Settle): void {
     const { route } = compiled;
     let budget: Budget | undefined;
     const fail = (error: unknown): void => settle(this.#failure(compiled, error, call.requestId), budget);
     try {
-      budget = this.#spend(route, call, parts.body);
-      validate(compiled, parts);
-      const input = { ...call, ...parts } as unknown as Input<never, never, never>;
+      budget = this.#spend(route, call);
+      validate(compiled, call);
+      // Each handler's input has the shape that its own schemas have just found.
+      const input = call as unknown as Input<never, never, never>;
       if (route.read !== undefined) {
         const workspace = this.#requireWorkspace(call.workspaceId);
         const view = workspace.view(call.caller);
@@ -214,11 +247,11 @@ export class Pipeline {
   }
 
   /** Takes one call from its budget. Refuses rate_limited. Undefined where no headers tell of it. */
-  #spend(route: Route, call: Call, body: unknown): Budget | undefined {
+  #spend(route: Route, call: Call & Parts): Budget | undefined {
     const { config } = this.#services;
     const { limit } = route;
     if (limit !== undefined && limit.by !== 'caller') {
-      const subject = limit.by === 'ip' ? call.ip : emailIn(body);
+      const subject = limit.by === 'ip' ? call.ip : emailIn(call.body);
       if (subject !== undefined && config.rateLimits) {
         const budget = this.#limiter.take(`${route.operation}:${subject}`, limit.perMinute);
         if (!budget.allowed) throw new RateRefusal(budget.resetSeconds);

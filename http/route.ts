@@ -50,6 +50,7 @@ export interface Call {
   readonly caller: Caller;
   /** The caller's workspace; empty for public routes. */
   readonly workspaceId: string;
+  /** A handler that waits takes it before. */
   readonly ip: string;
   readonly userAgent: string | null;
   readonly origin: string | undefined;

@@ -46,7 +46,7 @@ export function createServer(options: ServerOptions): Server {
   let stopping = false;
 
   function serve(res: HttpResponse, req: HttpRequest): void {
-    const head = headOf(res, req, options.trustProxy);
+    const head = new Head(res, req, options.trustProxy);
     const begun = pipeline.begin(head);
     let aborted = false;
     underWay += 1;
@@ -62,6 +62,7 @@ export function createServer(options: ServerOptions): Server {
     // Once a reply is on its way to be made, an aborted connection only spares the writing: the command has run.
     let handed = false;
     res.onAborted(() => {
+      head.forget();
       if (handed) aborted = true;
       else abort();
     });
@@ -124,7 +125,7 @@ export function createServer(options: ServerOptions): Server {
 
   function upgradeTo(namespace: Hello['namespace']) {
     return (res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void => {
-      const head = headOf(res, req, options.trustProxy);
+      const head = new Head(res, req, options.trustProxy);
       const offered = (head.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
       const bearer = offered.find((name) => name.startsWith('bearer.'))?.slice('bearer.'.length) ?? /^Bearer +(\S+)$/i.exec(head.headers['authorization'] ?? '')?.[1];
       const data: SocketData = {
@@ -197,20 +198,38 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-function headOf(res: HttpResponse, req: HttpRequest, trustProxy: boolean): RequestHead {
-  const headers: Record<string, string> = {};
-  req.forEach((name, value) => {
-    headers[name] = value;
-  });
-  const forwarded = trustProxy ? headers['x-forwarded-for']?.split(',').at(-1)?.trim() : undefined;
-  return {
-    method: req.getCaseSensitiveMethod().toUpperCase(),
-    path: req.getUrl(),
-    query: req.getQuery() ?? '',
-    headers,
-    ip: forwarded || addressOf(res),
-    startedMs: performance.now(),
-  };
+class Head implements RequestHead {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: Record<string, string> = {};
+  readonly startedMs = performance.now();
+  readonly #res: HttpResponse;
+  readonly #trustProxy: boolean;
+  #ip: string | undefined;
+
+  constructor(res: HttpResponse, req: HttpRequest, trustProxy: boolean) {
+    this.method = req.getCaseSensitiveMethod().toUpperCase();
+    this.path = req.getUrl();
+    this.query = req.getQuery() ?? '';
+    req.forEach((name, value) => {
+      this.headers[name] = value;
+    });
+    this.#res = res;
+    this.#trustProxy = trustProxy;
+  }
+
+  /** Read when somebody asks: it costs as much as all the rest. */
+  get ip(): string {
+    const forwarded = this.#trustProxy ? this.headers['x-forwarded-for']?.split(',').at(-1)?.trim() : undefined;
+    this.#ip ??= forwarded || addressOf(this.#res);
+    return this.#ip;
+  }
+
+  /** The connection is gone, and its address with it. */
+  forget(): void {
+    this.#ip ??= '';
+  }
 }
 
 /** IPv4 addresses come mapped into IPv6 on a dual-stack socket; they are the same address. */
