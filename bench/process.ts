@@ -21,7 +21,7 @@ export interface Program {
   residentBytes(): number;
   /** User and system time so far, in seconds, of all its threads. Linux alone. */
   cpuSeconds(): number;
-  /** Ends it as an operator would, and removes its folder. */
+  /** Ends it as an operator would, and removes its folder if it made it. */
   stop(): Promise<void>;
 }
 
@@ -30,9 +30,14 @@ export interface ServiceProgram extends Program {
   metrics(): Promise<ReadonlyMap<string, number>>;
 }
 
-/** The service with its defaults, but without caps on calls. */
-export async function startService(env: Readonly<Record<string, string>> = {}): Promise<ServiceProgram> {
-  const program = await start(['http/main.ts'], { RATE_LIMITS: 'off', ...env });
+/** A folder for data, on the disk that is measured; the caller removes it. */
+export function makeDataDir(): string {
+  return mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'switchboard-bench-'));
+}
+
+/** The service with its defaults, but without caps on calls; over a folder of its own unless one is given, which stays. */
+export async function startService(dataDir?: string): Promise<ServiceProgram> {
+  const program = await start('http/main.ts', { env: { RATE_LIMITS: 'off' }, dataDir });
   return {
     ...program,
     async metrics() {
@@ -43,13 +48,15 @@ export async function startService(env: Readonly<Record<string, string>> = {}): 
 }
 
 export function startReference(): Promise<Program> {
-  return start(['bench/reference-server.ts'], {});
+  return start('bench/reference-server.ts', { env: { UV_THREADPOOL_SIZE: '32' } });
 }
 
-async function start(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Program> {
-  const dataDir = mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'switchboard-bench-'));
-  const child = spawn(process.execPath, [...nodeArgs, ...args], { cwd: root, env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
-  const remove = (): void => rmSync(dataDir, { recursive: true, force: true });
+async function start(file: string, options: { env: Readonly<Record<string, string>>; dataDir?: string | undefined }): Promise<Program> {
+  const dataDir = options.dataDir ?? makeDataDir();
+  const child = spawn(process.execPath, [...nodeArgs, file], { cwd: root, env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...options.env }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const remove = (): void => {
+    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+  };
   try {
     const url = await urlOf(child);
     const { pid } = child;
@@ -63,7 +70,7 @@ async function start(args: readonly string[], env: Readonly<Record<string, strin
         child.kill('SIGTERM');
         await ended;
         remove();
-        if (child.exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${child.exitCode}`);
+        if (child.exitCode !== 0) throw new Error(`${file} ended with ${child.exitCode}`);
       },
     };
   } catch (error) {

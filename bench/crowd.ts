@@ -1,0 +1,33 @@
+// Many agent sockets of one workspace, for what is measured with a crowd watching.
+
+import type { Api } from './api.ts';
+import { addAgent, makeTenant, type Person, type Tenant } from './scenario.ts';
+import { openServiceSocket, type SocketClient } from './socket-client.ts';
+
+/** As many as a workspace of the default plan has seats, its owner among them. */
+export const agentsPerWorkspace = 50;
+/** Upgrades asked for at once: the kernel's queue of connections that wait is short. */
+const opening = 50;
+
+/** A workspace with every seat taken. */
+export async function makeFullTenant(api: Api): Promise<{ tenant: Tenant; agents: readonly Person[] }> {
+  const tenant = await makeTenant(api);
+  const invited = await Promise.all(
+    Array.from({ length: agentsPerWorkspace - 1 }, (_, index) => addAgent(api, tenant.owner, { email: `agent${index}.${tenant.embedId}@example.com`.toLowerCase(), name: `Agent ${index}`, role: 'agent', channels: ['chats'] })),
+  );
+  return { tenant, agents: [tenant.owner, ...invited] };
+}
+
+/** So many sockets, over the agents in turn. */
+export function openAgentSockets(url: string, agents: readonly Person[], count: number): Promise<SocketClient[]> {
+  return openMany(count, (index) => openServiceSocket(url, 'agent', agents[index % agents.length]?.token ?? ''));
+}
+
+export async function openMany(count: number, open: (index: number) => Promise<SocketClient>): Promise<SocketClient[]> {
+  const clients: SocketClient[] = [];
+  while (clients.length < count) {
+    const first = clients.length;
+    clients.push(...(await Promise.all(Array.from({ length: Math.min(opening, count - first) }, (_, index) => open(first + index)))));
+  }
+  return clients;
+}

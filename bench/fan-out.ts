@@ -1,0 +1,77 @@
+// One message to a thousand agent sockets: from the moment a customer sends it until the last socket has it, with all that is
+// between: the request, the commit, the sync, who may see it. Held against a bare publish to as many sockets, which has only
+// the request.
+
+import { Api } from './api.ts';
+import { makeFullTenant, openAgentSockets, openMany } from './crowd.ts';
+import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
+import { messageText } from './messages.ts';
+import { startReference, startService } from './process.ts';
+import { openSession, startChat } from './scenario.ts';
+import { SocketClient } from './socket-client.ts';
+
+const crowd = 1000;
+const messages = 50;
+const warmMessages = 10;
+const pauseMs = 20;
+const lateMs = 10_000;
+
+export async function run({ quick }: BenchOptions): Promise<Row[]> {
+  const sockets = quick ? crowd / 5 : crowd;
+  const reference = await startReference();
+  const service = await startService();
+  try {
+    const published = await openMany(sockets, () => SocketClient.open(`${reference.url}/topic`));
+    const bare = await measure(published, () => fetch(`${reference.url}/publish`, { method: 'POST', body: '{}' }));
+    for (const client of published) client.close();
+
+    const api = new Api(service);
+    const { tenant, agents } = await makeFullTenant(api);
+    const visitor = await openSession(api, tenant.embedId);
+    const conversationId = await startChat(api, visitor, 'Hello, is anybody there?');
+    const watching = await openAgentSockets(service.url, agents, sockets);
+    const told = await measure(watching, () => api.call('POST', `/widget/conversations/${conversationId}/messages`, { token: visitor.token, body: { body: messageText } }));
+    for (const client of watching) client.close();
+
+    const name = `fan-out to ${sockets.toLocaleString('en-US')} agent sockets`;
+    return [
+      row({ name: `${name}: last one has it, p50`, value: told.p50Ms, unit: 'ms', reference: { name: 'bare publish', value: bare.p50Ms } }),
+      row({ name: `${name}: last one has it, p99`, value: told.p99Ms, unit: 'ms', reference: { name: 'bare publish', value: bare.p99Ms } }),
+    ];
+  } finally {
+    await Promise.all([service.stop(), reference.stop()]);
+  }
+}
+
+/** Sends one message after another, each when the last socket has the one before. */
+async function measure(clients: readonly SocketClient[], send: () => Promise<unknown>): Promise<{ p50Ms: number; p99Ms: number }> {
+  const timesMs: number[] = [];
+  for (let count = 0; count < warmMessages + messages; count += 1) {
+    const arrived = everyoneHasOne(clients);
+    const sentMs = performance.now();
+    const [arrivedMs] = await Promise.all([arrived, send()]);
+    if (count >= warmMessages) timesMs.push(arrivedMs - sentMs);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+  return { p50Ms: percentile(timesMs, 0.5), p99Ms: percentile(timesMs, 0.99) };
+}
+
+/** When the last client got its next frame. Rejects when one gets none in time. */
+function everyoneHasOne(clients: readonly SocketClient[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let missing = clients.length;
+    const timer = setTimeout(() => reject(new Error(`${missing} sockets got nothing`)), lateMs);
+    for (const client of clients) {
+      client.onText = () => {
+        client.onText = () => {};
+        missing -= 1;
+        if (missing > 0) return;
+        clearTimeout(timer);
+        resolve(performance.now());
+      };
+      client.onClose = () => reject(new Error('a socket was closed'));
+    }
+  });
+}
+
+await runAlone(import.meta.url, run);

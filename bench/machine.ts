@@ -1,0 +1,75 @@
+// Where and on what the figures were taken: without it they say nothing.
+
+import { execFileSync } from 'node:child_process';
+import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { cpus, loadavg, release, totalmem } from 'node:os';
+import { join, resolve } from 'node:path';
+import { percentile } from './frame.ts';
+import { makeDataDir } from './process.ts';
+
+export interface Machine {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGib: number;
+  readonly kernel: string;
+  readonly disk: { readonly fileSystem: string; readonly syncP50Ms: number; readonly syncP99Ms: number };
+  readonly node: string;
+  readonly packages: Readonly<Record<string, string>>;
+  /** Of the writer's connection; the sync itself is a step of its own, behind which every answer waits. */
+  readonly synchronous: string;
+  readonly commit: string;
+  /** Over the last minute, before anything was measured. Others at work make the figures worse. */
+  readonly loadBefore: number;
+}
+
+const packages = ['uWebSockets.js', 'better-sqlite3', 'autocannon', 'typebox'] as const;
+/** The magic numbers of statfs(2). */
+const fileSystems: Readonly<Record<number, string>> = { 0xef53: 'ext4', 0x58465342: 'xfs', 0x9123683e: 'btrfs', 0x01021994: 'tmpfs', 0x794c7630: 'overlayfs', 0x2fc12fc1: 'zfs' };
+const syncs = 500;
+
+export function describeMachine(): Machine {
+  const folder = makeDataDir();
+  try {
+    return {
+      cpu: cpus()[0]?.model ?? 'unknown',
+      cores: cpus().length,
+      memoryGib: Math.round(totalmem() / 2 ** 30),
+      kernel: release(),
+      disk: { fileSystem: fileSystems[statfsSync(folder).type] ?? 'unknown', ...timeSyncs(folder) },
+      node: process.version,
+      packages: Object.fromEntries(packages.map((name) => [name, versionOf(name)])),
+      synchronous: 'NORMAL, fdatasync of the log before each answer',
+      commit: commitOf(),
+      loadBefore: loadavg()[0] ?? 0,
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A page appended and synced, again and again, as one command after another would. */
+function timeSyncs(folder: string): { syncP50Ms: number; syncP99Ms: number } {
+  const page = Buffer.alloc(4096, 1);
+  const descriptor = openSync(join(folder, 'sync'), 'w');
+  const timesMs = Array.from({ length: syncs }, () => {
+    writeSync(descriptor, page);
+    const startedMs = performance.now();
+    fdatasyncSync(descriptor);
+    return performance.now() - startedMs;
+  });
+  closeSync(descriptor);
+  return { syncP50Ms: percentile(timesMs, 0.5), syncP99Ms: percentile(timesMs, 0.99) };
+}
+
+function versionOf(name: string): string {
+  const { version } = JSON.parse(readFileSync(resolve(import.meta.dirname, '..', 'node_modules', name, 'package.json'), 'utf8')) as { version: string };
+  return version;
+}
+
+function commitOf(): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' }).trim();
+  } catch {
+    return 'unknown';
+  }
+}
