@@ -37,14 +37,16 @@ export function systemClock(wall: () => number = Date.now, elapsed: () => number
   };
 }
 
-let lastMs = Number.NaN;
-let lastText = '';
+let lastSecond = Number.NaN;
+let lastPrefix = '';
 
-/** ISO 8601 UTC with milliseconds (specification 2). */
+/** ISO 8601 UTC with milliseconds (specification 2). Most calls are about the second that the last one was about. */
 export function isoTime(ms: number): string {
-  if (ms !== lastMs) {
-    lastText = new Date(ms).toISOString();
-    lastMs = ms;
+  const wholeMs = Math.trunc(ms);
+  const second = Math.floor(wholeMs / 1000);
+  if (second !== lastSecond) {
+    lastPrefix = new Date(second * 1000).toISOString().slice(0, -'000Z'.length);
+    lastSecond = second;
   }
-  return lastText;
+  return `${lastPrefix}${String(wholeMs - second * 1000).padStart(3, '0')}Z`;
 }
