@@ -8,7 +8,8 @@ export interface HttpLoad {
   readonly url: string;
   /** One connection for each. */
   readonly targets: readonly { readonly path: string; readonly token?: string }[];
-  readonly body: string;
+  /** A POST of this, or a GET when there is none. */
+  readonly body?: string;
   readonly seconds: number;
 }
 
@@ -20,18 +21,17 @@ export interface HttpFigures {
 
 export async function loadByHttp(load: HttpLoad): Promise<HttpFigures> {
   let next = 0;
+  const { body } = load;
   const result = await autocannon({
     url: load.url,
-    method: 'POST',
     connections: load.targets.length,
     duration: load.seconds,
-    body: load.body,
     setupClient(client) {
       const target = load.targets[next % load.targets.length];
       next += 1;
       if (target === undefined) return;
-      const headers = { 'Accept': 'application/json', 'Content-Type': 'application/json', ...(target.token === undefined ? {} : { Authorization: `Bearer ${target.token}` }) };
-      client.setRequests([{ method: 'POST', path: target.path, body: load.body, headers }]);
+      const headers = { Accept: 'application/json', ...(target.token === undefined ? {} : { Authorization: `Bearer ${target.token}` }) };
+      client.setRequests([body === undefined ? { method: 'GET', path: target.path, headers } : { method: 'POST', path: target.path, headers: { ...headers, 'Content-Type': 'application/json' }, body }]);
     },
   });
   const { non2xx, errors, timeouts, mismatches } = result;

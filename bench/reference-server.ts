@@ -11,10 +11,10 @@ import { Checkpoints } from '../engine/runtime/checkpoints.ts';
 import { isoTime, systemClock } from '../engine/runtime/clock.ts';
 import { createIds } from '../engine/runtime/ids.ts';
 import { Lane } from '../engine/runtime/lane.ts';
-import { type ConversationRecord, insertConversation, touchConversation } from '../store/conversations.ts';
+import { type ConversationRecord, insertConversation, queuePage, touchConversation } from '../store/conversations.ts';
 import { Database } from '../store/database.ts';
 import { insertEvent } from '../store/events.ts';
-import { insertMessage, type MessageRecord } from '../store/messages.ts';
+import { insertMessage, type MessageRecord, messagesBefore } from '../store/messages.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
 import { createCheckpointer } from '../workers/checkpointer.ts';
 import { messageText } from './messages.ts';
@@ -30,6 +30,8 @@ const checkpoints = new Checkpoints({ checkpoint: (path) => checkpointer.checkpo
 
 /** One file and as many conversations as connections. */
 const conversationsPerFile = 64;
+/** A page of the service, with the row more that tells whether there is another. */
+const pageRows = 51;
 
 class Rows {
   readonly db: Database;
@@ -67,6 +69,15 @@ class Rows {
     this.#seq += 1;
     insertEvent(this.db, { seq: this.#seq, type: 'message.created', at: createdAt, conversationId: conversation.id, audience: this.#audience, data: this.#data });
     touchConversation(this.db, { ...conversation, preview: messageText, lastMessageAt: createdAt, lastLineAt: createdAt, firstResponseAt: createdAt, updatedAt: createdAt });
+  }
+
+  /** The rows of a page, as the service reads them. */
+  messages(index: number): MessageRecord[] {
+    return messagesBefore(this.db, { conversationId: this.#conversationAt(index).id, before: undefined, limit: pageRows, withSystem: true });
+  }
+
+  queue(): ConversationRecord[] {
+    return queuePage(this.db, { reach: { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: this.#senderId }, filter: {}, cursor: undefined, limit: pageRows });
   }
 
   #conversationAt(index: number): ConversationRecord {
@@ -169,6 +180,11 @@ app.post('/commit/:conversation', (res, req) => {
   const index = Number(req.getParameter(0));
   afterBody(res, (answer) => answer(commitAlone(index).reply));
 });
+app.get('/messages/:conversation', (res, req) => {
+  const { rows } = laneOf('0');
+  res.end(JSON.stringify({ messages: rows.messages(Number(req.getParameter(0))), nextCursor: null }));
+});
+app.get('/queue', (res) => void res.end(JSON.stringify({ conversations: laneOf('0').rows.queue(), nextCursor: null })));
 app.ws<{ next: number; open: boolean }>('/calls', {
   idleTimeout: 120,
   upgrade: (res, req, context) => res.upgrade({ next: 0, open: true }, req.getHeader('sec-websocket-key'), req.getHeader('sec-websocket-protocol'), '', context),

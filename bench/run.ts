@@ -9,6 +9,7 @@ import { describeMachine } from './machine.ts';
 const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   sends: () => import('./sends.ts'),
   'socket-calls': () => import('./socket-calls.ts'),
+  reads: () => import('./reads.ts'),
   latency: () => import('./latency.ts'),
   'fan-out': () => import('./fan-out.ts'),
   memory: () => import('./memory.ts'),

@@ -44,8 +44,29 @@ export interface ConversationView {
 
 /** The record as agents see it (decisions 4.5). */
 export function conversationView(conversation: ConversationRecord): ConversationView {
-  const { ratingComment: _comment, lastLineAt: _line, agentsReadUpTo: _agents, customerReadUpTo: _customer, ...view } = conversation;
-  return view;
+  return {
+    id: conversation.id,
+    version: conversation.version,
+    channel: conversation.channel,
+    status: conversation.status,
+    subject: conversation.subject,
+    ticketNumber: conversation.ticketNumber,
+    siteId: conversation.siteId,
+    visitorId: conversation.visitorId,
+    contactId: conversation.contactId,
+    departmentId: conversation.departmentId,
+    assignedAgentId: conversation.assignedAgentId,
+    tags: conversation.tags,
+    handshake: conversation.handshake,
+    rating: conversation.rating,
+    preview: conversation.preview,
+    lastMessageAt: conversation.lastMessageAt,
+    firstResponseAt: conversation.firstResponseAt,
+    solvedAt: conversation.solvedAt,
+    closedAt: conversation.closedAt,
+    createdAt: conversation.createdAt,
+    updatedAt: conversation.updatedAt,
+  };
 }
 
 export function audienceOf(conversation: ConversationRecord, options: { visitorToo: boolean; before?: ConversationRecord }): ConversationAudience {
