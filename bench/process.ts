@@ -35,9 +35,10 @@ export function makeDataDir(): string {
   return mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'switchboard-bench-'));
 }
 
-/** The service with its defaults, but without caps on calls; over a folder of its own unless one is given, which stays. */
+/** The service as `npm start` runs it, but without caps on calls; over a folder of its own unless one is given, which stays. */
 export async function startService(dataDir?: string): Promise<ServiceProgram> {
-  const program = await start('http/main.ts', { env: { RATE_LIMITS: 'off' }, dataDir });
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
+  const program = await start(scripts.start.split(' ').slice(1), { env: { RATE_LIMITS: 'off' }, dataDir });
   return {
     ...program,
     async metrics() {
@@ -48,12 +49,12 @@ export async function startService(dataDir?: string): Promise<ServiceProgram> {
 }
 
 export function startReference(): Promise<Program> {
-  return start('bench/reference-server.ts', { env: { UV_THREADPOOL_SIZE: '32' } });
+  return start(['bench/reference-server.ts'], { env: { UV_THREADPOOL_SIZE: '32' } });
 }
 
-async function start(file: string, options: { env: Readonly<Record<string, string>>; dataDir?: string | undefined }): Promise<Program> {
+async function start(args: readonly string[], options: { env: Readonly<Record<string, string>>; dataDir?: string | undefined }): Promise<Program> {
   const dataDir = options.dataDir ?? makeDataDir();
-  const child = spawn(process.execPath, [...nodeArgs, file], { cwd: root, env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...options.env }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...nodeArgs, ...args], { cwd: root, env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...options.env }, stdio: ['ignore', 'pipe', 'inherit'] });
   const remove = (): void => {
     if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
   };
@@ -70,7 +71,7 @@ async function start(file: string, options: { env: Readonly<Record<string, strin
         child.kill('SIGTERM');
         await ended;
         remove();
-        if (child.exitCode !== 0) throw new Error(`${file} ended with ${child.exitCode}`);
+        if (child.exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${child.exitCode}`);
       },
     };
   } catch (error) {
