@@ -176,6 +176,7 @@ t.test('a session ends when its token does', async (t) => {
     t.match(await calling.closed, { code: 4401, reason: 'token expired' });
     await service.pass(15_000);
     t.match(await idle.closed, { code: 4401, reason: 'token expired' });
+    t.match(await service.socket('agent', { protocols: ['messaging.v1', `bearer.${token}`] }).closed, { code: 4401 }, 'nor does it open another');
     await visitor.flushed();
     t.equal(visitor.frames.at(-1)?.type, 'pong', 'a visitor\'s token has no end');
   });
