@@ -4,33 +4,15 @@ import type { ConversationRecord } from '../store/conversations.ts';
 import { findCurrentConversation } from '../store/conversations.ts';
 import type { VisitorRecord } from '../store/visitors.ts';
 import { addConversation, changeConversation, conversationKind } from './conversation.ts';
+import { type CustomerConversation, customerConversation } from './customer-view.ts';
 import { refuse } from './errors.ts';
-import { appendMessage, type AttachmentInput, type MessageList, type MessageView, messageView, readMessages, requireText } from './messages.ts';
+import { appendMessage, type AttachmentInput, markReadBy, type MessageList, type MessageView, messageView, readMessages, requireText } from './messages.ts';
 import { routeChat } from './routing.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import { reopenForCustomer } from './status.ts';
-import { callingVisitor, visitorKind } from './visitors.ts';
+import { callingVisitor } from './visitors.ts';
 import { theWorkspace } from './workspace.ts';
-
-/** A conversation as its customer sees it: nothing of who handles it and how. */
-export interface CustomerConversation {
-  readonly id: string;
-  readonly channel: ConversationRecord['channel'];
-  readonly status: ConversationRecord['status'];
-  readonly subject: string | null;
-  readonly rating: number | null;
-  readonly preview: string | null;
-  readonly lastMessageAt: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
-
-/** Also of the record that events carry. Spam looks open to who sent it. */
-export function customerConversation(conversation: CustomerConversation): CustomerConversation {
-  const { id, channel, status, subject, rating, preview, lastMessageAt, createdAt, updatedAt } = conversation;
-  return { id, channel, status: status === 'spam' ? 'open' : status, subject, rating, preview, lastMessageAt, createdAt, updatedAt };
-}
 
 export interface StartedChat {
   readonly conversation: CustomerConversation;
@@ -63,6 +45,12 @@ export const rateConversation = command('widget.rate', (ctx, params: { conversat
   return { conversation: customerConversation(rated) };
 });
 
+/** The customer has seen what the agents wrote. Refuses forbidden, not_found. */
+export const readAsCustomer = command('widget.read', (ctx, params: { conversationId: string }): { conversation: CustomerConversation } => {
+  const { conversation } = requireOwnConversation(ctx, params.conversationId);
+  return { conversation: customerConversation(markReadBy(ctx, conversation, 'customer')) };
+});
+
 export function listOwnMessages(view: View, page: { conversationId: string; before: string | undefined; limit: number }): MessageList {
   requireOwnConversation(view, page.conversationId);
   return readMessages(view, { ...page, withSystem: false });
@@ -83,7 +71,6 @@ export function requireOwnConversation(view: View, conversationId: string): { vi
 }
 
 function newChat(ctx: Context, visitor: VisitorRecord): ConversationRecord {
-  const contactId = ctx.state(visitorKind, visitor.id)?.contactId ?? null;
   return {
     id: ctx.ids.uuid(),
     version: 1,
@@ -93,7 +80,7 @@ function newChat(ctx: Context, visitor: VisitorRecord): ConversationRecord {
     ticketNumber: null,
     siteId: visitor.siteId,
     visitorId: visitor.id,
-    contactId,
+    contactId: visitor.contactId,
     departmentId: theWorkspace(ctx).settings.defaultDepartmentId,
     assignedAgentId: null,
     tags: [],

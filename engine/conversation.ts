@@ -11,6 +11,7 @@ import {
 } from '../store/conversations.ts';
 import { callingAgent, passesDepartment, reaches, worksIn } from './access.ts';
 import type { AgentRecord } from '../store/agents.ts';
+import { customerSees } from './customer-view.ts';
 import { refuse } from './errors.ts';
 import { type ConversationAudience, events, type EventType, tell } from './events.ts';
 import type { Context, View } from './runtime/context.ts';
@@ -121,7 +122,7 @@ const versioned = ['status', 'departmentId', 'assignedAgentId', 'handshake', 'ta
 /** Writes a change and its version; tells nobody. */
 export function writeConversation(ctx: Context, before: ConversationRecord, changes: ConversationChanges): ConversationRecord {
   const isNewVersion = versioned.some((field) => field in changes && changes[field] !== before[field]);
-  const after: ConversationRecord = { ...before, ...changes, version: before.version + (isNewVersion ? 1 : 0), updatedAt: ctx.at };
+  const after: ConversationRecord = { ...before, ...changes, version: before.version + (isNewVersion ? 1 : 0), updatedAt: later(ctx.at, before.updatedAt) };
   updateConversation(ctx.db, after);
   ctx.become(conversationKind, after.id, after);
   return after;
@@ -137,11 +138,20 @@ export function changeConversation(ctx: Context, before: ConversationRecord, cha
 function tellOfChange(ctx: Context, change: { before: ConversationRecord; after: ConversationRecord; type?: EventType }): void {
   const { before, after } = change;
   const data = { conversation: conversationView(after) };
+  const isSeen = customerSees(before, after);
   if (change.type !== undefined) {
-    const { visitorToo } = events[change.type];
+    const visitorToo = isSeen && events[change.type].visitorToo;
     tell(ctx, { type: change.type, conversationId: after.id, audience: audienceOf(after, { visitorToo, before }), data });
   }
-  tell(ctx, { type: 'conversation.updated', conversationId: after.id, audience: audienceOf(after, { visitorToo: true, before }), data });
+  tell(ctx, { type: 'conversation.updated', conversationId: after.id, audience: audienceOf(after, { visitorToo: isSeen, before }), data });
+}
+
+/** The visitor said who it is: what it began as a stranger belongs to its contact. */
+export function linkConversationsOf(ctx: Context, visitorId: string, contactId: string): void {
+  for (const conversationId of conversationIdsOfVisitor(ctx.db, visitorId)) {
+    const conversation = ctx.state(conversationKind, conversationId);
+    if (conversation?.contactId === null) changeConversation(ctx, conversation, { contactId });
+  }
 }
 
 /** A change of the visitor that its conversations' locks protect, such as a block (decisions 4.5). */
@@ -149,9 +159,14 @@ export function bumpConversationsOf(ctx: Context, visitorId: string): void {
   for (const conversationId of conversationIdsOfVisitor(ctx.db, visitorId)) {
     const before = ctx.state(conversationKind, conversationId);
     if (before === undefined) continue;
-    const after: ConversationRecord = { ...before, version: before.version + 1, updatedAt: ctx.at };
+    const after: ConversationRecord = { ...before, version: before.version + 1, updatedAt: later(ctx.at, before.updatedAt) };
     updateConversation(ctx.db, after);
     ctx.become(conversationKind, after.id, after);
     tellOfChange(ctx, { before, after });
   }
+}
+
+/** Times of a conversation never go back, also when a tie or a wrong clock has put an earlier one ahead of now. */
+export function later(at: string, other: string): string {
+  return at > other ? at : other;
 }

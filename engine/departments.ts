@@ -5,6 +5,7 @@ import { deleteDepartment, type DepartmentRecord, insertDepartment, renameDepart
 import { requireAdmin } from './access.ts';
 import { changeConversation, conversationKind, writeConversation } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
+import { appendServiceLine } from './messages.ts';
 import { businessHoursKind } from './office-hours.ts';
 import { putAgent, type Roster, setRoster, theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
@@ -105,7 +106,7 @@ function clearPageOf(ctx: Context, departmentId: string): void {
     const conversation = ctx.state(conversationKind, id);
     if (conversation === undefined) continue;
     const isWorkedOn = conversation.status === 'open' || conversation.status === 'pending';
-    if (isWorkedOn) changeConversation(ctx, conversation, { departmentId: null });
+    if (isWorkedOn) appendServiceLine(ctx, changeConversation(ctx, conversation, { departmentId: null }), 'Its department was deleted; this is in the workspace\'s queue now.');
     else writeConversation(ctx, conversation, { departmentId: null });
   }
   if (ids.length === clearPage) ctx.setDeadline(clearDeadline, departmentId, ctx.nowMs);

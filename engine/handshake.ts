@@ -9,7 +9,7 @@ import { refuse } from './errors.ts';
 import type { EventType } from './events.ts';
 import { handshakeMs } from './limits.ts';
 import { appendSystemLine } from './messages.ts';
-import { isActive, requireAgent, theRoster } from './roster.ts';
+import { isActive, noteAssignment, requireAgent, theRoster } from './roster.ts';
 import { drainQueue, routeChat } from './routing.ts';
 import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
@@ -30,15 +30,18 @@ interface Answer {
   readonly conversation: ConversationView;
 }
 
-/** Refuses not_found, forbidden (scope; force by an agent), stale_version, semantic_error (cannot take it). */
+/**
+ * A new assignment replaces an offer that stands. Whoever has the conversation already just keeps it. Refuses not_found,
+ * forbidden (scope; force by an agent), stale_version, semantic_error (cannot take it).
+ */
 export const assignToAgent = command('conversation.assignToAgent', (ctx, params: AssignParams): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
   if (params.force === true && !isSenior(agent)) refuse('forbidden', { message: 'Only admins and supervisors may assign without asking.' });
   requireVersion(conversation, params.expectedVersion);
   const recipient = requireRecipient(ctx, conversation, params.agentId);
   const free = endHandshake(ctx, conversation);
-  if (params.force === true) return answer(giveByForce(ctx, free, { agent, recipient }));
   if (free.assignedAgentId === recipient.id) return answer(free);
+  if (params.force === true) return answer(giveByForce(ctx, free, { agent, recipient, note: params.note }));
   return answer(offer(ctx, free, { agent, recipient, note: params.note }));
 });
 
@@ -61,7 +64,7 @@ export function offer(ctx: Context, conversation: ConversationRecord, options: {
     },
     'assignment.pending',
   );
-  return appendSystemLine(ctx, offered, `${agent.name} offered this to ${recipient.name}.`);
+  return appendSystemLine(ctx, offered, withReason(`${agent.name} offered this to ${recipient.name}.`, options.note));
 }
 
 export interface AnswerParams {
@@ -70,12 +73,16 @@ export interface AnswerParams {
   readonly reason?: string | undefined;
 }
 
-/** By the recipient, or an admin or supervisor. Refuses no_pending_handshake, forbidden, stale_version. */
+/**
+ * By the recipient, or an admin or supervisor. Refuses no_pending_handshake, forbidden, stale_version; semantic_error when the
+ * recipient no longer works in the channel.
+ */
 export const acceptAssignment = command('assignment.accept', (ctx, params: AnswerParams): Answer => {
   const { agent, conversation, handshake } = requireHandshake(ctx, params, (by, offered) => by.id === offered.toAgentId);
+  const recipient = requireRecipient(ctx, conversation, handshake.toAgentId);
   ctx.clearDeadline(handshakeDeadline, conversation.id);
-  const accepted = changeConversation(ctx, conversation, { assignedAgentId: handshake.toAgentId, handshake: null }, 'assignment.accepted');
-  const recipient = requireAgent(ctx, handshake.toAgentId);
+  const accepted = changeConversation(ctx, conversation, { assignedAgentId: recipient.id, handshake: null }, 'assignment.accepted');
+  noteAssignment(ctx, recipient);
   const line = agent.id === recipient.id ? `${recipient.name} accepted.` : `${agent.name} accepted for ${recipient.name}.`;
   const told = appendSystemLine(ctx, accepted, withReason(line, params.reason));
   drainQueue(ctx);
@@ -144,9 +151,10 @@ export function requireRecipient(ctx: Context, conversation: ConversationRecord,
   return recipient;
 }
 
-function giveByForce(ctx: Context, conversation: ConversationRecord, options: { agent: AgentRecord; recipient: AgentRecord }): ConversationRecord {
+function giveByForce(ctx: Context, conversation: ConversationRecord, options: { agent: AgentRecord; recipient: AgentRecord; note?: string | undefined }): ConversationRecord {
   const { agent, recipient } = options;
   const given = changeConversation(ctx, conversation, { assignedAgentId: recipient.id });
+  noteAssignment(ctx, recipient);
   ctx.audit({
     action: 'conversation.force_transferred',
     targetKind: 'conversation',
@@ -154,14 +162,16 @@ function giveByForce(ctx: Context, conversation: ConversationRecord, options: { 
     before: { assignedAgentId: conversation.assignedAgentId },
     after: { assignedAgentId: recipient.id },
   });
-  const told = appendSystemLine(ctx, given, `${agent.name} assigned this to ${recipient.name}.`);
+  const told = appendSystemLine(ctx, given, withReason(`${agent.name} assigned this to ${recipient.name}.`, options.note));
   drainQueue(ctx);
   return current(ctx, told);
 }
 
 function requireHandshake(ctx: Context, params: AnswerParams, isTheirs: (agent: AgentRecord, handshake: NonNullable<ConversationRecord['handshake']>) => boolean) {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
-  const handshake = conversation.handshake ?? refuse('no_pending_handshake');
+  const { handshake } = conversation;
+  // What ran out is over, also in the moment before its deadline is served.
+  if (handshake === null || handshake.expiresAt <= ctx.at) refuse('no_pending_handshake');
   if (!isSenior(agent) && !isTheirs(agent, handshake)) refuse('forbidden');
   requireVersion(conversation, params.expectedVersion);
   return { agent, conversation, handshake };

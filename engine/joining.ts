@@ -13,6 +13,7 @@ import { drainQueue } from './routing.ts';
 import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
+import { maintenanceDeadline, maintenanceMs } from './maintenance.ts';
 import { addSite, siteForDomain } from './sites.ts';
 import { addWorkspace, theWorkspace } from './workspace.ts';
 
@@ -58,6 +59,7 @@ export const register = command('auth.register', (ctx, params: RegisterParams): 
   };
   addAgent(ctx, agent);
   if (params.siteDomain !== undefined) addSite(ctx, siteForDomain(params.siteDomain, params.workspaceName));
+  ctx.setDeadline(maintenanceDeadline, ctx.workspaceId, ctx.nowMs + maintenanceMs);
   return { agent, workspace };
 });
 

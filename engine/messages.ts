@@ -3,14 +3,14 @@
 
 import { type ConversationRecord, setReadUpTo, touchConversation } from '../store/conversations.ts';
 import { type Attachment, insertMessage, markRead, type MessageRecord, messagesBefore, type SenderType } from '../store/messages.ts';
-import { audienceOf, conversationKind, conversationView, type ConversationView, requireReachable, requireReadable } from './conversation.ts';
+import { audienceOf, conversationKind, conversationView, type ConversationView, later, requireReachable, requireReadable } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
 import { tell } from './events.ts';
 import { previewChars } from './limits.ts';
 import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
-import { htmlOf } from './text.ts';
+import { firstChars, htmlOf } from './text.ts';
 
 export interface MessageView {
   readonly id: string;
@@ -76,8 +76,8 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
   const next: ConversationRecord = {
     ...conversation,
     lastLineAt: createdAt,
-    updatedAt: createdAt,
-    ...(isSystem ? {} : { preview: draft.body.slice(0, previewChars), lastMessageAt: createdAt }),
+    updatedAt: later(createdAt, conversation.updatedAt),
+    ...(isSystem ? {} : { preview: firstChars(draft.body, previewChars), lastMessageAt: createdAt }),
     ...(isFirstResponse ? { firstResponseAt: createdAt } : {}),
   };
   touchConversation(ctx.db, next);
@@ -91,10 +91,15 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
   return { message, conversation: next };
 }
 
-/** A line of the service itself: what was done and by whom (decisions 4.5). */
+/** A line about what the caller did; nobody's when no agent calls (decisions 4.5). */
 export function appendSystemLine(ctx: Context, conversation: ConversationRecord, body: string): ConversationRecord {
   const senderId = ctx.caller.kind === 'agent' ? ctx.caller.agentId : null;
   return appendMessage(ctx, conversation, { senderType: 'system', senderId, body }).conversation;
+}
+
+/** A line about what the service did by itself, whoever's command it came with. */
+export function appendServiceLine(ctx: Context, conversation: ConversationRecord, body: string): ConversationRecord {
+  return appendMessage(ctx, conversation, { senderType: 'system', senderId: null, body }).conversation;
 }
 
 /** Refuses a body of white space alone (decisions, settled questions). */
@@ -119,22 +124,36 @@ export const sendMessage = command('message.send', (ctx, params: SendParams): Me
   return messageView(message);
 });
 
-/** Marks the customer's messages read. The conversation keeps its version. */
+/** An agent marks the customer's messages read. Refuses not_found, forbidden. */
 export const markConversationRead = command('conversation.read', (ctx, params: { conversationId: string }): { conversation: ConversationView } => {
   const { conversation } = requireReachable(ctx, params.conversationId);
-  const count = markRead(ctx.db, { conversationId: conversation.id, senderTypes: ['visitor'], after: conversation.agentsReadUpTo, at: ctx.at });
-  if (count === 0) return { conversation: conversationView(conversation) };
-  const next: ConversationRecord = { ...conversation, agentsReadUpTo: conversation.lastLineAt };
+  return { conversation: conversationView(markReadBy(ctx, conversation, 'agents')) };
+});
+
+const readers = {
+  agents: { mark: 'agentsReadUpTo', reads: ['visitor'], of: 'visitor' },
+  customer: { mark: 'customerReadUpTo', reads: ['agent', 'ai'], of: 'agent' },
+} as const satisfies Record<string, { mark: keyof ConversationRecord; reads: readonly SenderType[]; of: SenderType }>;
+
+/** One side read what the other wrote so far; both are told, when there was something new. The conversation keeps its version. */
+export function markReadBy(ctx: Context, conversation: ConversationRecord, side: keyof typeof readers): ConversationRecord {
+  const { mark, reads, of } = readers[side];
+  const readUpTo = conversation.lastMessageAt;
+  // A message may stand a little ahead of the clock, and is not read before it was written.
+  const readAt = readUpTo === null ? ctx.at : later(ctx.at, readUpTo);
+  const count = markRead(ctx.db, { conversationId: conversation.id, senderTypes: reads, after: conversation[mark], at: readAt });
+  if (count === 0) return conversation;
+  const next: ConversationRecord = { ...conversation, [mark]: readUpTo };
   setReadUpTo(ctx.db, next);
   ctx.become(conversationKind, next.id, next);
   tell(ctx, {
     type: 'message.read',
     conversationId: next.id,
     audience: audienceOf(next, { visitorToo: true }),
-    data: { read: { conversationId: next.id, senderType: 'visitor', readUpTo: next.agentsReadUpTo, readAt: ctx.at, count } },
+    data: { read: { conversationId: next.id, senderType: of, readUpTo, readAt, count } },
   });
-  return { conversation: conversationView(next) };
-});
+  return next;
+}
 
 export interface MessageList {
   readonly messages: readonly MessageView[];

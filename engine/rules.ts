@@ -5,6 +5,7 @@ import { clearDeadline, clearDepartment } from './departments.ts';
 import { expireAssignment, handshakeDeadline } from './handshake.ts';
 import { type Mail, mailKind, mailRetryDelaysMs } from './mail.ts';
 import { maintain, maintenanceDeadline } from './maintenance.ts';
+import { drainDeadline, drainOn } from './routing.ts';
 import type { DeadlineCommands } from './runtime/deadlines.ts';
 import type { OutboxKinds } from './runtime/outbox.ts';
 import { autoClose, autoCloseDeadline } from './status.ts';
@@ -13,6 +14,7 @@ export const deadlineCommands: DeadlineCommands = {
   [handshakeDeadline]: expireAssignment,
   [autoCloseDeadline]: autoClose,
   [clearDeadline]: clearDepartment,
+  [drainDeadline]: drainOn,
   [maintenanceDeadline]: maintain,
 };
 

@@ -5,6 +5,13 @@ const special = /[&<>"']/;
 /** A web address up to white space or what commonly follows one in a sentence. Linear: one class, one lazy tail character. */
 const address = /https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]}]/g;
 
+/** So many characters of the beginning, none of them cut in half. */
+export function firstChars(text: string, count: number): string {
+  if (text.length <= count) return text;
+  // A character has two units at the most.
+  return Array.from(text.slice(0, 2 * count)).slice(0, count).join('');
+}
+
 export function escapeHtml(text: string): string {
   return special.test(text) ? text.replace(/[&<>"']/g, (char) => escapes[char] ?? char) : text;
 }

@@ -10,21 +10,31 @@ import type { View } from './runtime/context.ts';
 import { theWorkspace } from './workspace.ts';
 import { visitorKind } from './visitors.ts';
 
-/** Messages in a transcript at the most; the newest. At 10,000 characters each it stays below what mail servers take. */
+/** A transcript holds the newest messages, so many of them and so much text; mail servers take ten times as much. */
 const maxMessages = 500;
-const maxChars = 2_000_000;
+const maxChars = 1_000_000;
 
 /** Queues the mail. Refuses not_found, forbidden. */
 export const mailTranscript = command('conversation.emailTranscript', (ctx, params: { conversationId: string; to: string; subject: string }): { status: 'queued' } => {
   const { conversation } = requireReachable(ctx, params.conversationId);
   const newest = messagesBefore(ctx.db, { conversationId: conversation.id, before: undefined, limit: maxMessages + 1, withSystem: false });
-  const shown = newest.slice(0, maxMessages).reverse();
   const customer = conversation.visitorId === null ? undefined : ctx.state(visitorKind, conversation.visitorId);
-  const lines = shown.map((message) => `[${message.createdAt}] ${senderName(ctx, message, customer?.name ?? null)}\n${message.body}\n${message.attachments.map(({ url }) => `${url}\n`).join('')}`);
-  const left = newest.length > maxMessages ? 'Earlier messages are left out.\n\n' : '';
-  enqueueMail(ctx, { to: params.to, subject: params.subject, fromName: theWorkspace(ctx).name, text: (left + lines.join('\n')).slice(-maxChars) });
+  const parts: string[] = [];
+  let chars = 0;
+  for (const message of newest.slice(0, maxMessages)) {
+    const part = partOf(message, senderName(ctx, message, customer?.name ?? null));
+    chars += part.length;
+    if (chars > maxChars) break;
+    parts.unshift(part);
+  }
+  if (parts.length < newest.length) parts.unshift('Earlier messages are left out.\n');
+  enqueueMail(ctx, { to: params.to, subject: params.subject, fromName: theWorkspace(ctx).name, text: parts.join('\n') });
   return { status: 'queued' };
 });
+
+function partOf(message: MessageRecord, sender: string): string {
+  return `[${message.createdAt}] ${sender}\n${message.body}\n${message.attachments.map(({ url }) => `${url}\n`).join('')}`;
+}
 
 function senderName(view: Pick<View, 'state'>, message: MessageRecord, customerName: string | null): string {
   if (message.senderType === 'visitor') return customerName ?? 'Customer';

@@ -4,7 +4,7 @@ import { type ContactRecord, findOldestContactByEmail, insertContact, updateCont
 import { findSiteByEmbedId } from '../store/sites.ts';
 import { findVisitor, insertVisitor, updateVisitor, type VisitorRecord } from '../store/visitors.ts';
 import { callingAgent } from './access.ts';
-import { bumpConversationsOf } from './conversation.ts';
+import { bumpConversationsOf, linkConversationsOf } from './conversation.ts';
 import { refuse } from './errors.ts';
 import { tell } from './events.ts';
 import { command } from './runtime/command.ts';
@@ -68,7 +68,7 @@ export const viewPage = command('widget.viewPage', (ctx, params: { url: string }
   const visitor = callingVisitor(ctx);
   const seen: VisitorRecord = { ...visitor, currentPageUrl: params.url, lastSeenAt: ctx.at };
   putVisitor(ctx, seen);
-  tell(ctx, { type: 'visitor.page_viewed', audience: chatAudience, data: { visitor: seen, url: params.url } });
+  tell(ctx, { type: 'visitor.page_viewed', audience: chatAudience, data: { visitor: seen } });
   return seen;
 });
 
@@ -94,13 +94,17 @@ export function putVisitor(ctx: Context, visitor: VisitorRecord): void {
   ctx.become(visitorKind, visitor.id, visitor);
 }
 
-/** Writes the visitor with what it says of itself; an email links it to the oldest contact that has it, or to a new one. */
+/**
+ * Writes the visitor with what it says of itself; an email links it to the oldest contact that has it, or to a new one, and
+ * with it the conversations that it began as a stranger.
+ */
 export function identify(ctx: Context, visitor: VisitorRecord, said: { name?: string | undefined; email?: string | undefined }): VisitorRecord {
   const email = said.email ?? visitor.email;
   const name = said.name ?? visitor.name;
   const contactId = email === null ? visitor.contactId : linkContact(ctx, { email, name });
   const named: VisitorRecord = { ...visitor, email, name, contactId };
   putVisitor(ctx, named);
+  if (contactId !== null && visitor.contactId === null) linkConversationsOf(ctx, visitor.id, contactId);
   return named;
 }
 

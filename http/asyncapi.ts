@@ -3,7 +3,7 @@
 import Type, { type TSchema } from 'typebox';
 import { events, type EventType } from '../engine/events.ts';
 import type { Route } from './route.ts';
-import { Agent, Conversation, CustomerConversation, Id, Message, Note, nullable, Read, Time, Visitor } from './schemas.ts';
+import { Agent, Conversation, CustomerConversation, Id, Message, Note, nullable, Read, Time, Visitor, VisitorSelf } from './schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -48,8 +48,8 @@ const serverFrames: Record<string, TSchema> = {
 
 export function asyncApi(routes: readonly Route[], options: { baseUrl: string; version: string }): Json {
   const agent = channelOf('agent', { ready: Ready({ agent: Agent }), ...serverFrames, ...eventFrames('agent') });
-  const visitor = channelOf('visitor', { ready: Ready({ visitor: Type.Object({ id: Id }) }), ...serverFrames, ...eventFrames('visitor') });
-  const { host, protocol } = new URL(options.baseUrl);
+  const visitor = channelOf('visitor', { ready: Ready({ visitor: VisitorSelf }), ...serverFrames, ...eventFrames('visitor') });
+  const { host, pathname, protocol } = new URL(options.baseUrl);
   return {
     asyncapi: '3.0.0',
     info: {
@@ -58,9 +58,10 @@ export function asyncApi(routes: readonly Route[], options: { baseUrl: string; v
       description:
         'Text frames of JSON. The bearer comes as the subprotocol pair ["messaging.v1", "bearer.<token>"], as Authorization, or as a first frame auth within 5 seconds. ' +
         'Events carry a seq that grows per workspace; a client that comes back gives the last one it saw as since (in auth, or as a query parameter) and gets what it missed, in order. ' +
-        'What is older than 7 days is gone: resync says so. Close codes: 1009 a frame over 64 KiB, 1012 restarting, 4401 the token does not count, 4403 blocked, 4408 too slow, 4429 too many sockets.',
+        'What is older than 7 days is gone: resync says so. Close codes: 1009 a frame over 64 KiB (over 1 MiB the connection is torn without a code), 1012 restarting, 1013 try again later, 4401 the token does not count, ' +
+        '4403 blocked, or an origin that is not the site\'s, 4408 too slow, 4429 too many sockets.',
     },
-    servers: { main: { host, protocol: protocol === 'https:' ? 'wss' : 'ws' } },
+    servers: { main: { host, ...(pathname === '/' ? {} : { pathname }), protocol: protocol === 'https:' ? 'wss' : 'ws' } },
     channels: { agent, visitor },
     operations: {
       ...operationsOf('agent', agent),
@@ -83,14 +84,22 @@ function eventFrames(namespace: 'agent' | 'visitor'): Record<string, TSchema> {
   return frames;
 }
 
-function channelOf(namespace: string, sent: Record<string, TSchema>): { address: string; messages: Record<string, Json> } {
+interface Channel {
+  readonly address: string;
+  readonly messages: Record<string, Json>;
+  readonly bindings: Json;
+}
+
+const Query = Type.Object({ since: Type.Optional(Type.Integer({ minimum: 0, description: 'The last seq that was seen; what was missed follows it. One in the auth frame counts before it.' })) });
+
+function channelOf(namespace: string, sent: Record<string, TSchema>): Channel {
   const messages: Record<string, Json> = {};
   for (const [name, payload] of Object.entries(sent)) messages[`server.${name}`] = { name, payload };
   for (const [name, payload] of Object.entries(clientFrames)) messages[`client.${name}`] = { name, payload };
-  return { address: `/${namespace}`, messages };
+  return { address: `/${namespace}`, messages, bindings: { ws: { method: 'GET', query: Query, bindingVersion: '0.1.0' } } };
 }
 
-function operationsOf(namespace: string, channel: { messages: Record<string, Json> }): Json {
+function operationsOf(namespace: string, channel: Pick<Channel, 'messages'>): Json {
   const refs = (side: string) =>
     Object.keys(channel.messages)
       .filter((key) => key.startsWith(`${side}.`))
@@ -101,7 +110,7 @@ function operationsOf(namespace: string, channel: { messages: Record<string, Jso
   };
 }
 
-/** What a call frame may name: the operations of the OpenAPI document, their path, query and body fields together as params. */
+/** What a call frame may name as its method: the operations of the OpenAPI document, their path, query and body fields together as params. */
 function methodsOf(routes: readonly Route[], kind: 'agent' | 'visitor'): string[] {
   return routes.filter((route) => route.access.kind === kind && route.httpOnly !== true && route.send === undefined).map((route) => route.operation);
 }

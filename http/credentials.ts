@@ -3,7 +3,10 @@
 import { refuse } from '../engine/errors.ts';
 import { isActive, theRoster } from '../engine/roster.ts';
 import type { Caller } from '../engine/runtime/command.ts';
+import { allowsOrigin, requireSite } from '../engine/sites.ts';
+import { visitorKind } from '../engine/visitors.ts';
 import type { AccessClaims } from '../workers/access-tokens.ts';
+import type { Place } from './rooms.ts';
 import type { Access } from './route.ts';
 import type { Services } from './services.ts';
 
@@ -34,7 +37,34 @@ export function agentCredential(claims: AccessClaims, services: Pick<Services, '
 }
 
 /** Refuses unauthorized. */
-export function authenticateVisitor(token: string, services: Pick<Services, 'visitorTokens'>): Credential {
+function authenticateVisitor(token: string, services: Pick<Services, 'visitorTokens'>): Credential {
   const named = services.visitorTokens.verify(token) ?? refuse('unauthorized');
   return { caller: { kind: 'visitor', visitorId: named.visitorId }, workspaceId: named.workspaceId };
+}
+
+/** Who is behind a socket. */
+export interface Known {
+  readonly credential: Credential;
+  readonly place: Place;
+  /** Agents: the version their token was issued for, and when it ends. */
+  readonly tokenVersion: number;
+  readonly expiresMs: number;
+}
+
+/** The owner of a token that was given to a socket. Refuses unauthorized, token_revoked; forbidden for a blocked visitor or an origin that is not the site's. */
+export async function identify(hello: { namespace: Place['namespace']; token: string; origin: string | undefined }, services: Services): Promise<Known> {
+  if (hello.namespace === 'visitor') return identifyVisitor(hello.token, hello.origin, services);
+  const claims = services.accessTokens.known(hello.token) ?? (await services.accessTokens.verify(hello.token)) ?? refuse('unauthorized');
+  const { workspaceId, agentId, tokenVersion, expiresMs } = claims;
+  return { credential: agentCredential(claims, services), place: { workspaceId, namespace: 'agent', personId: agentId }, tokenVersion, expiresMs };
+}
+
+function identifyVisitor(token: string, origin: string | undefined, services: Services): Known {
+  const { workspaceId, visitorId } = services.visitorTokens.verify(token) ?? refuse('unauthorized');
+  const workspace = services.engine.workspace(workspaceId) ?? refuse('unauthorized');
+  const credential: Credential = { caller: { kind: 'visitor', visitorId }, workspaceId };
+  const view = workspace.view(credential.caller);
+  const visitor = view.state(visitorKind, visitorId) ?? refuse('unauthorized');
+  if (visitor.blockedAt !== null || !allowsOrigin(requireSite(view, visitor.siteId), origin)) refuse('forbidden');
+  return { credential, place: { workspaceId, namespace: 'visitor', personId: visitorId }, tokenVersion: 0, expiresMs: Number.POSITIVE_INFINITY };
 }

@@ -1,5 +1,6 @@
-// Cursors on the wire: literally `<ISO timestamp>|<uuid>` of the last row of a page. Specification 9.
+// Places in lists on the wire: cursors, literally `<ISO timestamp>|<uuid>` of the last row of a page, and times. Specification 9.
 
+import { isoTime } from '../engine/runtime/clock.ts';
 import type { Cursor } from '../store/cursor.ts';
 import { refuseField } from '../engine/errors.ts';
 
@@ -11,6 +12,13 @@ export function parseCursor(text: string | undefined): Cursor | undefined {
   if (text === undefined) return undefined;
   const [, at = '', id = ''] = shape.exec(text) ?? refuseField('invalid_query', 'cursor', 'must be the nextCursor of an earlier page');
   return { at, id };
+}
+
+/** Any spelling of a moment (RFC 3339: offsets, with or without fractions) as the text that rows are compared with. Refuses invalid_query. */
+export function parseTime(text: string | undefined, name: string): string | undefined {
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? refuseField('invalid_query', name, 'must be a time that exists') : isoTime(ms);
 }
 
 /** One row more than asked for is read to learn whether there are more. */

@@ -14,7 +14,7 @@ export interface Metrics {
 /** What is read at the moment of asking. */
 export interface Gauges {
   engine(): { openWorkspaces: number; laneDepth: number; actors: number; outboxUnderWay: number };
-  sockets(): { agents: number; visitors: number };
+  sockets(): { readonly agent: number; readonly visitor: number };
   /** Seconds since the oldest outside work was asked for; 0 when none waits. */
   outboxAgeSeconds(): number;
 }
@@ -43,8 +43,8 @@ export function createMetrics(gauges: Gauges): Metrics {
   gauge('switchboard_event_loop_delay_p50_seconds', 'Median delay of the event loop since the last scrape.', () => delaySeconds(loop.percentile(50)));
   gauge('switchboard_event_loop_delay_p99_seconds', '99th percentile of the delay of the event loop since the last scrape.', () => delaySeconds(loop.percentile(99)));
   gauge('switchboard_event_loop_delay_max_seconds', 'Longest delay of the event loop since the last scrape.', () => delaySeconds(loop.max));
-  gauge('switchboard_agent_sockets', 'Open agent sockets.', () => gauges.sockets().agents);
-  gauge('switchboard_visitor_sockets', 'Open visitor sockets.', () => gauges.sockets().visitors);
+  gauge('switchboard_agent_sockets', 'Open agent sockets.', () => gauges.sockets().agent);
+  gauge('switchboard_visitor_sockets', 'Open visitor sockets.', () => gauges.sockets().visitor);
   gauge('switchboard_open_workspaces', 'Workspace files that are open.', () => gauges.engine().openWorkspaces);
   gauge('switchboard_lane_depth', 'Commands that wait for their lane.', () => gauges.engine().laneDepth);
   gauge('switchboard_actors', 'Actor states in memory.', () => gauges.engine().actors);

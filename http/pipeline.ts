@@ -13,6 +13,7 @@ import type { View } from '../engine/runtime/context.ts';
 import { allowsOrigin, requireSite } from '../engine/sites.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import { authenticate, type Credential } from './credentials.ts';
+import { parseJson } from './json.ts';
 import type { Metrics } from './metrics.ts';
 import { type Budget, RateLimiter } from './rate-limiter.ts';
 import { errorBody, RateRefusal, refusalOf, retryAfterOf } from './replies.ts';
@@ -269,7 +270,7 @@ export class Pipeline {
 
   #success(compiled: CompiledRoute, value: unknown): Outcome {
     const { reply, operation } = compiled.route;
-    if (compiled.validateReply !== undefined) {
+    if (compiled.validateReply !== undefined && reply.schema !== null) {
       const errors = compiled.validateReply(JSON.parse(JSON.stringify(value)));
       if (errors !== undefined) throw new Error(`${operation} answered with what it does not declare: ${JSON.stringify(errors)}`);
     }
@@ -403,7 +404,7 @@ function bodyOf(begun: Begun, bytes: Uint8Array): unknown {
   const contentType = begun.head.headers['content-type'] ?? '';
   if (route.anyHeaders === undefined && !/^application\/json\s*($|;)/i.test(contentType)) refuseField('invalid_body', 'Content-Type', 'must be application/json');
   try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+    return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   } catch {
     refuseField('invalid_body', 'body', 'must be JSON');
   }

@@ -20,8 +20,8 @@ export interface ErrorBody {
 export class RateRefusal extends Refusal {
   readonly retryAfter: number;
 
-  constructor(retryAfter: number) {
-    super('rate_limited', refusals.rate_limited.message, undefined);
+  constructor(retryAfter: number, message: string = refusals.rate_limited.message) {
+    super('rate_limited', message, undefined);
     this.retryAfter = retryAfter;
   }
 }

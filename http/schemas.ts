@@ -10,7 +10,7 @@ export const Email = Type.String({ format: 'email', maxLength: 254 });
 export const Version = Type.Integer({ minimum: 1, description: 'Optimistic lock.' });
 export const Text = Type.String({ minLength: 1, maxLength: 10_000 });
 /** A web address. */
-export const Url = Type.String({ format: 'uri', maxLength: 2048, pattern: '^[hH][tT][tT][pP][sS]?://' });
+export const Url = Type.String({ format: 'uri', maxLength: 2048, pattern: '^[hH][tT][tT][pP][sS]?://[^/?#]' });
 export const Hex = Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: 'A hex colour, such as #2563eb.' });
 
 export const Role = Type.Enum(['admin', 'supervisor', 'agent']);
@@ -153,6 +153,9 @@ export const Visitor = Type.Object({
   visitCount: Type.Integer(),
 });
 
+/** A visitor as its own browser is told of it. */
+export const VisitorSelf = Type.Object({ id: Id, siteId: Id, name: nullable(Type.String()), email: nullable(Type.String()), firstSeenAt: Time, lastSeenAt: Time, visitCount: Type.Integer() });
+
 export const CustomerConversation = Type.Object({
   id: Id,
   channel: Channel,
@@ -168,7 +171,7 @@ export const CustomerConversation = Type.Object({
 export const Read = Type.Object({
   conversationId: Id,
   senderType: Type.Enum(['visitor', 'agent'], { description: 'Whose messages were read.' }),
-  readUpTo: nullable(Time),
+  readUpTo: Type.String({ format: 'date-time', description: 'What was written until then is read.' }),
   readAt: Time,
-  count: Type.Integer(),
+  count: Type.Integer({ description: 'Messages that were unread until now.' }),
 });

@@ -158,7 +158,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   async function stop(): Promise<void> {
     ready = false;
     server.stopListening();
-    await Promise.race([server.drained(), new Promise((resolve) => setTimeout(resolve, drainTimeoutMs).unref())]);
+    await Promise.race([Promise.all([server.drained(), sockets.quiesced()]), new Promise((resolve) => setTimeout(resolve, drainTimeoutMs).unref())]);
     sockets.endAll();
     await engine.stop();
     await directory.stop();

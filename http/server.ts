@@ -4,7 +4,8 @@
 import { STATUS_CODES } from 'node:http';
 import { App, type HttpRequest, type HttpResponse, type us_listen_socket, us_listen_socket_close, us_socket_local_port, type us_socket_context_t, type WebSocket } from 'uWebSockets.js';
 import { type Begun, maxBodyBytes, type Pipeline, type Reply, type RequestHead } from './pipeline.ts';
-import { type Connection, type Hello, maxBufferedBytes, type Session, type Sockets, subprotocol } from './sockets.ts';
+import { type Connection, type Hello, type Session, subprotocol } from './session.ts';
+import type { Sockets } from './sockets.ts';
 
 export interface ServerOptions {
   readonly pipeline: Pipeline;
@@ -30,8 +31,13 @@ interface SocketData {
   session: Session | undefined;
 }
 
-/** A frame may have 64 KiB; one a little larger is still read, so that it can be answered with 1009 instead of a torn connection. */
-const maxFrameBytes = 256 * 1024;
+/**
+ * A frame may have 64 KiB. A larger one is still read, so that it is answered with 1009; beyond this the library tears the
+ * connection before any of it is held, which is as it should be: it would set aside what the frame's header promises.
+ */
+const maxFrameBytes = 1024 * 1024;
+/** More than a session ever has waiting: its bound and one reply. */
+const libraryBacklogBytes = 1024 * 1024 * 1024;
 /** DISABLED, which the package exports as a type only. */
 const noCompression = 0;
 const idleTimeoutSeconds = 120;
@@ -125,6 +131,10 @@ export function createServer(options: ServerOptions): Server {
 
   function upgradeTo(namespace: Hello['namespace']) {
     return (res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void => {
+      if (stopping) {
+        res.cork(() => res.writeStatus('503 Service Unavailable').endWithoutBody(0, true));
+        return;
+      }
       const head = new Head(res, req, options.trustProxy);
       const offered = (head.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
       const bearer = offered.find((name) => name.startsWith('bearer.'))?.slice('bearer.'.length) ?? /^Bearer +(\S+)$/i.exec(head.headers['authorization'] ?? '')?.[1];
@@ -150,8 +160,8 @@ export function createServer(options: ServerOptions): Server {
       maxPayloadLength: maxFrameBytes,
       idleTimeout: idleTimeoutSeconds,
       sendPingsAutomatically: true,
-      // Sessions close themselves at maxBufferedBytes; the library's own bound only has to lie above it.
-      maxBackpressure: 4 * maxBufferedBytes,
+      // Sessions close themselves past a bound of their own. The library's would drop frames in silence, the closing one too.
+      maxBackpressure: libraryBacklogBytes,
       upgrade: upgradeTo(namespace),
       open: (ws) => {
         const data = ws.getUserData();
@@ -256,6 +266,5 @@ function connectionOf(ws: WebSocket<SocketData>): Connection {
     together: (write) => void ws.cork(write),
     bufferedBytes: () => ws.getBufferedAmount(),
     end: (code, reason) => ws.end(code, reason),
-    terminate: () => ws.close(),
   };
 }

@@ -2,89 +2,54 @@
 // most once and only after it is durable: live ones come from the engine after the commit, missed ones from the event table
 // up to the same mark. Knows nothing of uWebSockets.js. Decisions 6.
 
-import { eventsBetween, oldestSeq } from '../store/events.ts';
-import { passesDepartment, worksIn } from '../engine/access.ts';
-import type { AgentRecord } from '../store/agents.ts';
-import { customerConversation, requireOwnConversation } from '../engine/chats.ts';
+import { requireOwnConversation } from '../engine/chats.ts';
 import { audienceOf, requireReachable } from '../engine/conversation.ts';
 import { Refusal, type Slug } from '../engine/errors.ts';
-import { agentView, isActive, type Roster, theRoster } from '../engine/roster.ts';
-import type { Audience } from '../engine/events.ts';
+import { agentView, isActive, theRoster } from '../engine/roster.ts';
 import type { PublishedEvent, View } from '../engine/runtime/context.ts';
 import type { Workspace } from '../engine/runtime/workspace.ts';
 import { visitorKind, visitorSelf } from '../engine/visitors.ts';
-import { agentCredential, authenticateVisitor, type Credential } from './credentials.ts';
+import { identify, type Known } from './credentials.ts';
+import { agentMaySee, clientFrame, EventFrame, missedBy, startOf } from './frames.ts';
 import type { Pipeline } from './pipeline.ts';
-import { errorBody } from './replies.ts';
+import { errorBody, RateRefusal } from './replies.ts';
+import { type Namespace, type Place, Rooms } from './rooms.ts';
 import type { Services } from './services.ts';
+import { closeCodes, type Connection, type Hello, isKnown, type Session, type State } from './session.ts';
 
-/** One open connection, whatever carries it. */
-export interface Connection {
-  send(message: string | Uint8Array): void;
-  /** Sends what `write` sends in one go. */
-  together(write: () => void): void;
-  bufferedBytes(): number;
-  end(code: number, reason: string): void;
-  terminate(): void;
-}
-
-/** What came with the upgrade. */
-export interface Hello {
-  readonly namespace: 'agent' | 'visitor';
-  readonly token: string | undefined;
-  readonly since: string | undefined;
-  readonly ip: string;
-  readonly userAgent: string | null;
-  readonly origin: string | undefined;
-}
-
-export const subprotocol = 'messaging.v1';
 /** A consumer that is further behind is closed and comes back with `since`. */
-export const maxBufferedBytes = 1024 * 1024;
+const maxBufferedBytes = 1024 * 1024;
 const maxFrameBytes = 64 * 1024;
-/** Missed events are read and sent so many at a time, and no more while so much waits to be taken. */
+/** Missed events are read so many at a time, and sent so much at a time, and no more while so much waits to be taken. */
 const catchUpPage = 200;
-const catchUpBufferedBytes = 256 * 1024;
+const catchUpBytes = 256 * 1024;
 const authTimeoutMs = 5000;
-const maxSocketsPerAgent = 100;
+/** Tabs of one person. Each costs memory and a copy of every event. */
+const maxSocketsPerPerson = 100;
 const maxCallsUnderWay = 64;
-
-const closeCodes = { tooBig: 1009, restart: 1012, unauthorized: 4401, forbidden: 4403, tooSlow: 4408, tooMany: 4429 } as const;
-
-interface Known {
-  readonly credential: Credential;
-  readonly id: string;
-  /** Agents: the version their token was issued for, and when it ends. */
-  readonly tokenVersion: number;
-  readonly expiresMs: number;
-}
-
-export interface Session {
-  readonly connection: Connection;
-  readonly hello: Hello;
-  state:
-    | { readonly name: 'unknown'; readonly timer: { cancel(): void } }
-    | { readonly name: 'verifying' }
-    | { readonly name: 'catchingUp'; readonly known: Known; cursor: number }
-    | { readonly name: 'live'; readonly known: Known }
-    | { readonly name: 'closed' };
-  callsUnderWay: number;
-}
+/** Seconds after which a socket that has too many calls under way may call again. */
+const callsRetrySeconds = 1;
+/** A session whose token ended is told nothing more at once; one that is idle is closed within so long. */
+const sweepEveryMs = 15_000;
 
 export class Sockets {
   readonly #services: Services;
   readonly #pipeline: Pipeline;
-  readonly #sessions = new Map<string, Set<Session>>();
+  readonly #rooms = new Rooms<Session>();
+  /** Not authenticated yet. */
   readonly #unknown = new Set<Session>();
-  readonly #counts = { agents: 0, visitors: 0 };
+  #callsUnderWay = 0;
+  #stopping = false;
+  #whenQuiet: () => void = () => {};
 
   constructor(services: Services, pipeline: Pipeline) {
     this.#services = services;
     this.#pipeline = pipeline;
+    this.#sweepLater();
   }
 
-  get counts(): { readonly agents: number; readonly visitors: number } {
-    return this.#counts;
+  get counts(): Readonly<Record<Namespace, number>> {
+    return this.#rooms.counts;
   }
 
   open(connection: Connection, hello: Hello): Session {
@@ -97,108 +62,119 @@ export class Sockets {
 
   /** A text frame; undefined for a binary one. */
   receive(session: Session, text: string | undefined, byteLength: number): void {
-    if (session.state.name === 'closed') return;
+    const { state } = session;
+    if (state.name === 'closed') return;
     if (byteLength > maxFrameBytes) {
       this.#end(session, closeCodes.tooBig, 'a frame may have 64 KiB');
       return;
     }
-    const frame = frameOf(text);
-    if (frame === undefined) {
-      this.#complain(session, 'invalid_body', 'A frame must be a JSON object with a type.');
-      return;
-    }
-    if (session.state.name === 'unknown') {
-      if (frame['type'] === 'auth' && typeof frame['token'] === 'string') this.#authenticate(session, frame['token'], frame['since']);
-      else this.#end(session, closeCodes.unauthorized, 'the first frame must be auth');
-      return;
-    }
-    if (session.state.name === 'verifying') {
-      this.#complain(session, 'unauthorized', 'Wait for ready.');
-      return;
-    }
-    this.#handle(session, session.state.known, frame);
+    const frame = clientFrame(text);
+    if (frame === undefined) this.#complain(session, 'invalid_body', 'A frame must be a JSON object with a type.');
+    else if (state.name === 'verifying') this.#complain(session, 'unauthorized', 'Wait for ready.');
+    else if (state.name !== 'unknown') this.#guard(session, () => this.#handle(session, state.known, frame));
+    else if (frame['type'] === 'auth' && typeof frame['token'] === 'string') this.#authenticate(session, frame['token'], frame['since'] ?? session.hello.since);
+    else this.#end(session, closeCodes.unauthorized, 'the first frame must be auth, with a token');
   }
 
   drained(session: Session): void {
-    if (session.state.name === 'catchingUp') this.#catchUp(session);
+    this.#catchUp(session);
   }
 
   closed(session: Session): void {
     const { state } = session;
     if (state.name === 'closed') return;
     if (state.name === 'unknown') state.timer.cancel();
-    if (state.name === 'live' || state.name === 'catchingUp') this.#forget(session, state.known);
+    if (isKnown(state)) this.#rooms.delete(state.known.place, session);
     this.#unknown.delete(session);
     session.state = { name: 'closed' };
   }
 
   /** Durable events of one workspace, in order: to every live session that may see them. */
   publish(workspaceId: string, events: readonly PublishedEvent[]): void {
-    const sessions = this.#sessions.get(workspaceId);
-    if (sessions === undefined) return;
+    if (!this.#rooms.has(workspaceId)) return;
     const workspace = this.#services.engine.workspace(workspaceId);
     if (workspace === undefined) return;
-    const view = workspace.view({ kind: 'system' });
-    const frames = events.map((event) => new Frame(event));
-    if (frames.some((frame) => frame.event.type === 'agent.updated')) this.#endRevoked(sessions, theRoster(view));
-    for (const session of sessions) if (session.state.name === 'live') this.#deliver(session, session.state.known, frames, view);
+    const frames = events.map((event) => new EventFrame(event));
+    const { agents } = theRoster(workspace.view({ kind: 'system' }));
+    if (events.some((event) => event.type === 'agent.updated')) this.#endRevoked(workspace);
+    for (const [agentId, sessions] of this.#rooms.people(workspaceId, 'agent')) {
+      const agent = agents.get(agentId);
+      const visible = agent === undefined ? [] : frames.filter((frame) => agentMaySee(agent, frame.audience));
+      if (visible.length > 0) for (const session of sessions) this.#deliver(session, visible);
+    }
+    const visitors = this.#rooms.people(workspaceId, 'visitor');
+    if (visitors.size === 0) return;
+    for (const [visitorId, visible] of Map.groupBy(frames, (frame) => frame.visitorId)) {
+      if (visitorId !== undefined) for (const session of visitors.get(visitorId) ?? []) this.#deliver(session, visible);
+    }
   }
 
   /** It was blocked: told nothing more, from now on. */
   dropVisitor(workspaceId: string, visitorId: string): void {
-    for (const session of this.#sessions.get(workspaceId) ?? []) {
-      if (isKnown(session) && session.hello.namespace === 'visitor' && session.state.known.id === visitorId) this.#end(session, closeCodes.forbidden, 'blocked');
-    }
+    for (const session of this.#rooms.of({ workspaceId, namespace: 'visitor', personId: visitorId })) this.#end(session, closeCodes.forbidden, 'blocked');
+  }
+
+  /** Takes no more calls, and resolves when those under way are answered. What is sent meanwhile is neither done nor answered. */
+  async quiesced(): Promise<void> {
+    this.#stopping = true;
+    if (this.#callsUnderWay > 0) await new Promise<void>((resolve) => (this.#whenQuiet = resolve));
   }
 
   /** The service goes down and comes back. */
   endAll(): void {
-    for (const session of this.#unknown) this.#end(session, closeCodes.restart, 'restarting');
-    for (const sessions of this.#sessions.values()) for (const session of sessions) this.#end(session, closeCodes.restart, 'restarting');
+    for (const session of [...this.#unknown, ...this.#rooms.all('agent'), ...this.#rooms.all('visitor')]) this.#end(session, closeCodes.restart, 'restarting');
   }
 
   #authenticate(session: Session, token: string, since: unknown): void {
     if (session.state.name === 'unknown') session.state.timer.cancel();
     session.state = { name: 'verifying' };
-    const identify = session.hello.namespace === 'agent' ? this.#identifyAgent(token) : Promise.resolve().then(() => this.#identifyVisitor(token));
-    identify.then(
-      (known) => this.#welcome(session, known, since),
-      (error: unknown) => this.#end(session, closeCodes.unauthorized, error instanceof Refusal ? error.slug : 'unauthorized'),
-    );
+    const { namespace, origin } = session.hello;
+    identify({ namespace, token, origin }, this.#services)
+      .then((known) => this.#welcomeWhenDurable(session, known, since))
+      .catch((error: unknown) => this.#reject(session, error));
   }
 
-  async #identifyAgent(token: string): Promise<Known> {
-    const claims = this.#services.accessTokens.known(token) ?? (await this.#services.accessTokens.verify(token));
-    if (claims === undefined) throw new Refusal('unauthorized', '', undefined);
-    return { credential: agentCredential(claims, this.#services), id: claims.agentId, tokenVersion: claims.tokenVersion, expiresMs: claims.expiresMs };
+  /** What the welcome tells of, and what it counts on, may be a sync from durable. */
+  #welcomeWhenDurable(session: Session, known: Known, since: unknown): void {
+    const workspace = this.#services.engine.workspace(known.place.workspaceId);
+    if (workspace === undefined) this.#end(session, closeCodes.restart, 'restarting');
+    else workspace.lane.whenDurable(() => this.#guard(session, () => this.#welcome(session, known, since)));
   }
 
-  #identifyVisitor(token: string): Known {
-    const credential = authenticateVisitor(token, this.#services);
-    const visitorId = credential.caller.kind === 'visitor' ? credential.caller.visitorId : '';
-    const visitor = this.#services.engine.workspace(credential.workspaceId)?.registry.get(visitorKind, visitorId);
-    if (visitor === undefined || visitor.blockedAt !== null) throw new Refusal('unauthorized', '', undefined);
-    return { credential, id: visitorId, tokenVersion: 0, expiresMs: Number.POSITIVE_INFINITY };
+  /** A failure of one session, or of its workspace's file, is no other's. */
+  #guard(session: Session, act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#reject(session, error);
+    }
+  }
+
+  #reject(session: Session, error: unknown): void {
+    if (error instanceof Refusal) {
+      this.#end(session, error.slug === 'forbidden' ? closeCodes.forbidden : closeCodes.unauthorized, error.slug);
+      return;
+    }
+    this.#services.log.error({ err: error }, 'a socket could not be served');
+    this.#end(session, closeCodes.unavailable, 'try again later');
   }
 
   #welcome(session: Session, known: Known, since: unknown): void {
     if (session.state.name !== 'verifying') return;
-    this.#unknown.delete(session);
-    const workspace = this.#services.engine.workspace(known.credential.workspaceId);
-    if (workspace === undefined) {
-      this.#end(session, closeCodes.unauthorized, 'unauthorized');
+    const workspace = this.#services.engine.workspace(known.place.workspaceId);
+    if (workspace === undefined || this.#stopping) {
+      this.#end(session, closeCodes.restart, 'restarting');
       return;
     }
-    if (session.hello.namespace === 'agent' && this.#countOf(known) >= maxSocketsPerAgent) {
-      this.#end(session, closeCodes.tooMany, `an agent may have ${maxSocketsPerAgent} sockets`);
+    if (this.#rooms.of(known.place).size >= maxSocketsPerPerson) {
+      this.#end(session, closeCodes.tooMany, `one may have ${maxSocketsPerPerson} sockets`);
       return;
     }
     const start = startOf(workspace, since);
+    this.#unknown.delete(session);
     session.state = { name: 'catchingUp', known, cursor: start.cursor };
-    this.#remember(session, known);
-    const view = workspace.view(known.credential.caller);
-    const self = session.hello.namespace === 'agent' ? { agent: selfOfAgent(view, known.id) } : { visitor: selfOfVisitor(view, known.id) };
-    session.connection.send(JSON.stringify({ type: 'ready', ...self, seq: start.cursor }));
+    this.#rooms.add(known.place, session);
+    session.connection.send(JSON.stringify({ type: 'ready', ...selfOf(workspace.view(known.credential.caller), known.place), seq: start.cursor }));
     if (start.resync) session.connection.send(JSON.stringify({ type: 'resync', seq: start.cursor }));
     this.#catchUp(session);
   }
@@ -206,45 +182,58 @@ export class Sockets {
   /** Sends what was missed, a page at a time, until the session is where live events go on. */
   #catchUp(session: Session): void {
     const { state } = session;
-    if (state.name !== 'catchingUp') return;
-    const workspace = this.#services.engine.workspace(state.known.credential.workspaceId);
+    if (state.name === 'catchingUp' && session.connection.bufferedBytes() <= catchUpBytes) this.#guard(session, () => this.#sendPage(session, state));
+  }
+
+  #sendPage(session: Session, state: Extract<State, { name: 'catchingUp' }>): void {
+    const workspace = this.#services.engine.workspace(state.known.place.workspaceId);
     if (workspace === undefined) return;
-    if (session.connection.bufferedBytes() > catchUpBufferedBytes) return;
-    const upToSeq = workspace.publishedSeq;
-    const rows = state.cursor >= upToSeq ? [] : eventsBetween(workspace.db, { afterSeq: state.cursor, upToSeq, limit: catchUpPage });
-    const last = rows.at(-1);
-    if (last === undefined) {
-      session.state = { name: 'live', known: state.known };
-      return;
+    const page = { afterSeq: state.cursor, upToSeq: workspace.publishedSeq, limit: catchUpPage };
+    const visible: EventFrame[] = [];
+    const before = state.cursor;
+    let bytes = 0;
+    for (const { frame, isVisible } of missedBy(workspace, state.known.place, page)) {
+      state.cursor = frame.event.seq;
+      if (!isVisible) continue;
+      visible.push(frame);
+      bytes += textFor(session, frame).byteLength;
+      // Enough for now: a page of long messages must not make a sound consumer look slow.
+      if (bytes > catchUpBytes) break;
     }
-    state.cursor = last.seq;
-    this.#deliver(session, state.known, rows.map((row) => new Frame(row)), workspace.view({ kind: 'system' }));
-    setImmediate(() => this.#catchUp(session));
+    if (state.cursor === before) session.state = { name: 'live', known: state.known };
+    else setImmediate(() => this.#catchUp(session));
+    if (visible.length > 0) this.#send(session, visible.map((frame) => textFor(session, frame)));
   }
 
-  #deliver(session: Session, known: Known, frames: readonly Frame[], view: View): void {
-    if (known.expiresMs <= view.nowMs) {
-      this.#end(session, closeCodes.unauthorized, 'token expired');
-      return;
-    }
-    const isAgent = session.hello.namespace === 'agent';
-    const agent = isAgent ? theRoster(view).agents.get(known.id) : undefined;
-    const visible = frames.filter((frame) => (isAgent ? agent !== undefined && agentMaySee(agent, frame.audience) : visitorMaySee(known.id, frame.audience)));
-    if (visible.length === 0) return;
-    session.connection.together(() => {
-      for (const frame of visible) session.connection.send(isAgent ? frame.forAgents : frame.forVisitor);
+  #deliver(session: Session, frames: readonly EventFrame[]): void {
+    const { state } = session;
+    if (state.name !== 'live') return;
+    if (state.known.expiresMs <= this.#services.clock.now()) this.#end(session, closeCodes.unauthorized, 'token expired');
+    else this.#send(session, frames.map((frame) => textFor(session, frame)));
+  }
+
+  /** In order and without a gap: who is too far behind gets none of the rest, and asks for it again. */
+  #send(session: Session, texts: readonly (string | Uint8Array)[]): void {
+    const { connection } = session;
+    let isTooSlow = false;
+    connection.together(() => {
+      for (const text of texts) {
+        isTooSlow = connection.bufferedBytes() > maxBufferedBytes;
+        if (isTooSlow) return;
+        connection.send(text);
+      }
     });
-    if (session.connection.bufferedBytes() > maxBufferedBytes) this.#end(session, closeCodes.tooSlow, 'too slow; come back with since');
+    if (isTooSlow) this.#end(session, closeCodes.tooSlow, 'too slow; come back with since');
   }
 
-  #handle(session: Session, known: Known, frame: Record<string, unknown>): void {
+  #handle(session: Session, known: Known, frame: Readonly<Record<string, unknown>>): void {
     if (known.expiresMs <= this.#services.clock.now()) {
       this.#end(session, closeCodes.unauthorized, 'token expired');
       return;
     }
     switch (frame['type']) {
       case 'ping':
-        session.connection.send('{"type":"pong"}');
+        this.#send(session, ['{"type":"pong"}']);
         return;
       case 'typing':
         this.#typing(known, frame['conversationId']);
@@ -257,57 +246,82 @@ export class Sockets {
     }
   }
 
-  #call(session: Session, known: Known, frame: Record<string, unknown>): void {
+  #call(session: Session, known: Known, frame: Readonly<Record<string, unknown>>): void {
     const { id, method, params = {} } = frame;
     if ((typeof id !== 'string' && typeof id !== 'number') || typeof method !== 'string' || typeof params !== 'object' || params === null || Array.isArray(params)) {
       this.#complain(session, 'invalid_body', 'A call needs an id, a method and params.');
       return;
     }
-    const reply = (status: number, body: unknown): void => {
-      session.callsUnderWay -= 1;
-      if (session.state.name !== 'closed') session.connection.send(JSON.stringify({ type: 'reply', id, status, body }));
+    if (this.#stopping) return;
+    const answer = (status: number, body: unknown): void => {
+      if (session.state.name !== 'closed') this.#send(session, [JSON.stringify({ type: 'reply', id, status, body })]);
     };
-    session.callsUnderWay += 1;
-    if (session.callsUnderWay > maxCallsUnderWay) {
-      reply(429, errorBody(new Refusal('rate_limited', `Wait for replies: a socket may have ${maxCallsUnderWay} calls under way.`, undefined)));
+    if (session.callsUnderWay >= maxCallsUnderWay) {
+      answer(429, errorBody(new RateRefusal(callsRetrySeconds, `Wait for replies: a socket may have ${maxCallsUnderWay} calls under way.`)));
       return;
     }
+    session.callsUnderWay += 1;
+    this.#callsUnderWay += 1;
     const { ip, userAgent, origin } = session.hello;
     // An object that is no array, by the check above.
-    this.#pipeline.call({ operation: method, params: params as Record<string, unknown> }, { ...known.credential, ip, userAgent, origin }, reply);
+    this.#pipeline.call({ operation: method, params: params as Record<string, unknown> }, { ...known.credential, ip, userAgent, origin }, (status, body) => {
+      session.callsUnderWay -= 1;
+      this.#callsUnderWay -= 1;
+      answer(status, body);
+      if (this.#callsUnderWay === 0) this.#whenQuiet();
+    });
   }
 
   /** Not stored, not numbered, told to those who may see the conversation and do not type themselves. */
   #typing(known: Known, conversationId: unknown): void {
-    const workspace = this.#services.engine.workspace(known.credential.workspaceId);
+    const { workspaceId, namespace, personId } = known.place;
+    const workspace = this.#services.engine.workspace(workspaceId);
     if (workspace === undefined || typeof conversationId !== 'string' || !this.#pipeline.countCall(known.credential)) return;
     const view = workspace.view(known.credential.caller);
-    const isAgent = known.credential.caller.kind === 'agent';
     try {
-      const { conversation } = isAgent ? requireReachable(view, conversationId) : requireOwnConversation(view, conversationId);
+      const { conversation } = namespace === 'agent' ? requireReachable(view, conversationId) : requireOwnConversation(view, conversationId);
       const audience = audienceOf(conversation, { visitorToo: true });
-      const text = JSON.stringify({ type: 'typing', at: view.at, conversationId, data: { conversationId, senderType: isAgent ? 'agent' : 'visitor', senderId: known.id } });
-      for (const session of this.#sessions.get(workspace.workspaceId) ?? []) {
-        if (session.state.name !== 'live' || session.state.known.id === known.id) continue;
-        const agent = session.hello.namespace === 'agent' ? theRoster(view).agents.get(session.state.known.id) : undefined;
-        if (agent === undefined ? session.hello.namespace === 'visitor' && visitorMaySee(session.state.known.id, audience) : agentMaySee(agent, audience)) session.connection.send(text);
+      const text = JSON.stringify({ type: 'typing', at: view.at, conversationId, data: { conversationId, senderType: namespace, senderId: personId } });
+      const { agents } = theRoster(view);
+      for (const [agentId, sessions] of this.#rooms.people(workspaceId, 'agent')) {
+        const agent = agents.get(agentId);
+        if (agent !== undefined && agentId !== personId && agentMaySee(agent, audience)) this.#sendLive(sessions, text);
       }
+      const visitorId = audience.visitorId;
+      if (visitorId !== null && visitorId !== personId) this.#sendLive(this.#rooms.of({ workspaceId, namespace: 'visitor', personId: visitorId }), text);
     } catch (error) {
       // Typing where one may not is told to nobody, not even to who types.
       if (!(error instanceof Refusal)) throw error;
     }
   }
 
-  #endRevoked(sessions: ReadonlySet<Session>, roster: Roster): void {
-    for (const session of sessions) {
-      if (!isKnown(session) || session.hello.namespace !== 'agent') continue;
-      const agent = roster.agents.get(session.state.known.id);
-      if (agent === undefined || !isActive(agent) || agent.tokenVersion !== session.state.known.tokenVersion) this.#end(session, closeCodes.unauthorized, 'token_revoked');
+  #sendLive(sessions: ReadonlySet<Session>, text: string): void {
+    for (const session of sessions) if (session.state.name === 'live') this.#send(session, [text]);
+  }
+
+  /** Logged out, deactivated, given a new password, or gone: the sessions that were opened before. */
+  #endRevoked(workspace: Workspace): void {
+    const { agents } = theRoster(workspace.view({ kind: 'system' }));
+    for (const [agentId, sessions] of this.#rooms.people(workspace.workspaceId, 'agent')) {
+      const agent = agents.get(agentId);
+      for (const session of sessions) {
+        const counts = agent !== undefined && isActive(agent) && isKnown(session.state) && session.state.known.tokenVersion === agent.tokenVersion;
+        if (!counts) this.#end(session, closeCodes.unauthorized, 'token_revoked');
+      }
     }
   }
 
+  #sweepLater(): void {
+    this.#services.clock.after(sweepEveryMs, () => {
+      if (this.#stopping) return;
+      const now = this.#services.clock.now();
+      for (const session of this.#rooms.all('agent')) if (isKnown(session.state) && session.state.known.expiresMs <= now) this.#end(session, closeCodes.unauthorized, 'token expired');
+      this.#sweepLater();
+    });
+  }
+
   #complain(session: Session, error: Slug, message: string): void {
-    session.connection.send(JSON.stringify({ type: 'error', error, message }));
+    this.#send(session, [JSON.stringify({ type: 'error', error, message })]);
   }
 
   #end(session: Session, code: number, reason: string): void {
@@ -315,109 +329,18 @@ export class Sockets {
     this.closed(session);
     session.connection.end(code, reason);
   }
+}
 
-  #countOf(known: Known): number {
-    let count = 0;
-    for (const session of this.#sessions.get(known.credential.workspaceId) ?? []) if (isKnown(session) && session.state.known.id === known.id) count += 1;
-    return count;
+function textFor(session: Session, frame: EventFrame): Uint8Array {
+  return session.hello.namespace === 'agent' ? frame.forAgents : frame.forVisitor;
+}
+
+function selfOf(view: View, place: Place): object {
+  if (place.namespace === 'visitor') {
+    const visitor = view.state(visitorKind, place.personId);
+    return { visitor: visitor === undefined ? null : visitorSelf(visitor) };
   }
-
-  #remember(session: Session, known: Known): void {
-    const { workspaceId } = known.credential;
-    const sessions = this.#sessions.get(workspaceId);
-    if (sessions === undefined) this.#sessions.set(workspaceId, new Set([session]));
-    else sessions.add(session);
-    this.#counts[session.hello.namespace === 'agent' ? 'agents' : 'visitors'] += 1;
-  }
-
-  #forget(session: Session, known: Known): void {
-    const { workspaceId } = known.credential;
-    const sessions = this.#sessions.get(workspaceId);
-    sessions?.delete(session);
-    if (sessions?.size === 0) this.#sessions.delete(workspaceId);
-    this.#counts[session.hello.namespace === 'agent' ? 'agents' : 'visitors'] -= 1;
-  }
-}
-
-/** An event on its way out: its text made at most once for all who get it. */
-class Frame {
-  readonly event: PublishedEvent;
-  readonly audience: Audience;
-  #forAgents: Uint8Array | undefined;
-  #forVisitor: Uint8Array | undefined;
-
-  constructor(event: PublishedEvent) {
-    this.event = event;
-    // Written by the engine as an Audience.
-    this.audience = JSON.parse(event.audience) as Audience;
-  }
-
-  get forAgents(): Uint8Array {
-    this.#forAgents ??= Buffer.from(textOf(this.event, this.event.data));
-    return this.#forAgents;
-  }
-
-  /** The same without what is only the agents' to know. */
-  get forVisitor(): Uint8Array {
-    this.#forVisitor ??= Buffer.from(textOf(this.event, visitorData(this.event)));
-    return this.#forVisitor;
-  }
-}
-
-function textOf(event: PublishedEvent, data: string): string {
-  const conversation = event.conversationId === null ? '' : `,"conversationId":"${event.conversationId}"`;
-  return `{"seq":${event.seq},"type":"${event.type}","at":"${event.at}"${conversation},"data":${data}}`;
-}
-
-function visitorData(event: PublishedEvent): string {
-  if (!event.type.startsWith('conversation.')) return event.data;
-  // The engine wrote it as {conversation}, whose customer's view is a subset.
-  const { conversation } = JSON.parse(event.data) as { conversation: Parameters<typeof customerConversation>[0] };
-  return JSON.stringify({ conversation: customerConversation(conversation) });
-}
-
-function agentMaySee(agent: AgentRecord, audience: Audience): boolean {
-  if (audience.kind === 'workspace') return true;
-  if (!worksIn(agent, audience.channel)) return false;
-  if (audience.kind === 'channel') return true;
-  return audience.agentIds.includes(agent.id) || audience.departmentIds.some((departmentId) => passesDepartment(agent, { departmentId, assignedAgentId: null, handshake: null }));
-}
-
-function visitorMaySee(visitorId: string, audience: Audience): boolean {
-  return audience.kind === 'conversation' && audience.visitorId === visitorId;
-}
-
-/** Where a session's events start, and whether what came before can no longer be told. */
-function startOf(workspace: Workspace, since: unknown): { cursor: number; resync: boolean } {
-  const newest = workspace.publishedSeq;
-  if (since === undefined || since === null) return { cursor: newest, resync: false };
-  const wanted = Number(since);
-  const oldest = oldestSeq(workspace.db) ?? newest + 1;
-  const isKept = Number.isSafeInteger(wanted) && wanted <= newest && wanted >= oldest - 1;
-  return isKept ? { cursor: wanted, resync: false } : { cursor: newest, resync: true };
-}
-
-function selfOfAgent(view: View, agentId: string) {
   const roster = theRoster(view);
-  const agent = roster.agents.get(agentId);
-  return agent === undefined ? null : agentView(agent, roster);
-}
-
-function selfOfVisitor(view: View, visitorId: string) {
-  const visitor = view.state(visitorKind, visitorId);
-  return visitor === undefined ? null : visitorSelf(visitor);
-}
-
-function isKnown(session: Session): session is Session & { state: { known: Known } } {
-  return session.state.name === 'live' || session.state.name === 'catchingUp';
-}
-
-function frameOf(text: string | undefined): Record<string, unknown> | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
+  const agent = roster.agents.get(place.personId);
+  return { agent: agent === undefined ? null : agentView(agent, roster) };
 }

@@ -147,9 +147,14 @@ export function recentlyClosedPage(db: Database, page: { reach: Reach; cursor: C
     .map(conversationFromRow);
 }
 
-/** Unassigned open chats, the longest waiting first. */
-export function waitingChats(db: Database, limit: number): ConversationRecord[] {
-  return db.all<Row>(`SELECT * FROM conversation WHERE channel = 'chat' AND status = 'open' AND assignedAgentId IS NULL ORDER BY createdAt, id LIMIT ?`, [limit]).map(conversationFromRow);
+/** The chat that has waited longest for an agent, of those in one of the departments (`null`: all) or in none. */
+export function findLongestWaitingChat(db: Database, departmentIds: readonly string[] | null): string | undefined {
+  return db.get<{ id: string }>(
+    `SELECT id FROM conversation WHERE channel = 'chat' AND status = 'open' AND assignedAgentId IS NULL AND handshake IS NULL
+       AND (@departmentIds IS NULL OR departmentId IS NULL OR departmentId IN (SELECT value FROM json_each(@departmentIds)))
+     ORDER BY createdAt, id LIMIT 1`,
+    { departmentIds: toJsonOrNull(departmentIds) },
+  )?.id;
 }
 
 /** How many open chats each agent has that has any. Names the partial index's own condition, so that it serves. */
@@ -161,13 +166,13 @@ export function openChatsByAgent(db: Database): Map<string, number> {
   return new Map(rows.map((row) => [row.agentId, row.chats]));
 }
 
-/** The visitor's newest conversation that a message of theirs would go on with: not spam, in this channel. */
+/** The visitor's newest conversation in this channel. */
 export function findCurrentConversation(db: Database, visitorId: string, channel: Channel): ConversationRecord | undefined {
-  const row = db.get<Row>(`SELECT * FROM conversation WHERE visitorId = ? AND channel = ? AND status <> 'spam' ORDER BY createdAt DESC, id DESC LIMIT 1`, [visitorId, channel]);
+  const row = db.get<Row>(`SELECT * FROM conversation WHERE visitorId = ? AND channel = ? ORDER BY createdAt DESC, id DESC LIMIT 1`, [visitorId, channel]);
   return row && conversationFromRow(row);
 }
 
-/** Ids of what is assigned to the agent, offered to it or offered by it, and still open or pending. */
+/** Ids of what is assigned or offered to the agent, and still open or pending. */
 export function conversationIdsOfAgent(db: Database, agentId: string): string[] {
   return db
     .all<{ id: string }>(

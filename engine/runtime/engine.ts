@@ -197,7 +197,7 @@ export class Engine {
   /** Closes the least recently used file that has nothing under way. Its alarms stay set. */
   #closeIdle(): void {
     for (const [workspaceId, workspace] of this.#open) {
-      if (!workspace.lane.idle || this.#open.size <= maxOpen) continue;
+      if (!workspace.idle || this.#open.size <= maxOpen) continue;
       this.#open.delete(workspaceId);
       workspace.db.close();
       return;

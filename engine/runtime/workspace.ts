@@ -37,6 +37,7 @@ export class Workspace implements ContextHost {
   #durableEvents: PublishedEvent[] = [];
   #earliestDeadlineMs = Number.POSITIVE_INFINITY;
   #earliestOutboxMs = Number.POSITIVE_INFINITY;
+  #releasing = false;
 
   constructor(options: { workspaceId: string; db: Database; clock: Clock; ids: Ids; log: Log; hooks: WorkspaceHooks }) {
     this.workspaceId = options.workspaceId;
@@ -48,7 +49,7 @@ export class Workspace implements ContextHost {
     this.lastSeq = newestSeq(options.db);
     this.publishedSeq = this.lastSeq;
     this.lane = new Lane(options.db, {
-      onDurable: () => this.#release(),
+      onDurable: () => this.#releaseSoon(),
       onUndone: () => {
         this.registry.clear();
         this.lastSeq = newestSeq(this.db);
@@ -88,13 +89,26 @@ export class Workspace implements ContextHost {
     return { deadlineMs: timeOr(earliestDeadlineAt(this.db)), outboxMs: timeOr(earliestOutboxAt(this.db)) };
   }
 
+  /** Nothing waits for the disk, and nothing that the disk has waits to be told. */
+  get idle(): boolean {
+    return this.lane.idle && !this.#releasing;
+  }
+
   #gather(context: Context): void {
     this.#durableEvents.push(...context.events);
     this.#earliestDeadlineMs = Math.min(this.#earliestDeadlineMs, context.earliestDeadlineMs);
     this.#earliestOutboxMs = Math.min(this.#earliestOutboxMs, context.earliestOutboxMs);
   }
 
+  /** Who waits for an outcome goes on in microtasks: when those are done, every reply is on its way, and what follows from it may leave. */
+  #releaseSoon(): void {
+    if (this.#releasing) return;
+    this.#releasing = true;
+    setImmediate(() => this.#release());
+  }
+
   #release(): void {
+    this.#releasing = false;
     if (this.#durableEvents.length > 0) {
       const events = this.#durableEvents;
       this.#durableEvents = [];

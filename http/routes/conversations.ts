@@ -7,7 +7,7 @@ import { listMessages, markConversationRead, sendMessage } from '../../engine/me
 import { createNote, listNotes, removeNote, writeWorkingNote } from '../../engine/notes.ts';
 import { markSpam, setStatus, unmarkSpam } from '../../engine/status.ts';
 import { mailTranscript } from '../../engine/transcript.ts';
-import { byCreated, defaultLimit, pageOf } from '../cursor.ts';
+import { byCreated, defaultLimit, pageOf, parseTime } from '../cursor.ts';
 import { type Method, route } from '../route.ts';
 import {
   Channel,
@@ -98,7 +98,7 @@ export const conversationRoutes = [
     query: MessageQuery,
     reply: { status: 200, schema: MessageList },
     refusals: ['channel_not_assigned'],
-    read: (view, { params, query }) => listMessages(view, { ...params, before: query.before, limit: query.limit ?? defaultLimit }),
+    read: (view, { params, query }) => listMessages(view, { ...params, before: parseTime(query.before, 'before'), limit: query.limit ?? defaultLimit }),
   }),
 
   route({
@@ -127,7 +127,9 @@ export const conversationRoutes = [
     ...action('conversation.assignToAgent', '/assign-to-agent', 'Offer to an agent', {
       body: Type.Object({ agentId: Id, expectedVersion: Version, note: Type.Optional(Type.String({ maxLength: 1000 })), force: Type.Optional(Type.Boolean()) }),
     }),
-    description: 'The recipient has 30 seconds to accept or decline; else it stays with who had it. With force, which needs an admin or a supervisor, it is assigned at once.',
+    description:
+      'The recipient has 30 seconds to accept or decline; else it stays with who had it. With force, which needs an admin or a supervisor, it is assigned at once. ' +
+      'An offer that stands is replaced. Offering it to who has it already changes nothing more.',
     refusals: ['forbidden', 'stale_version', 'semantic_error'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(assignToAgent, { workspaceId, caller, params: { ...params, agentId: body.agentId, expectedVersion: body.expectedVersion, note: body.note, force: body.force } }),
@@ -144,7 +146,7 @@ export const conversationRoutes = [
   route({
     ...action('assignment.accept', '/assignment/accept', 'Accept what was offered', { body: HandshakeInput }),
     description: 'By its recipient, or an admin or supervisor.',
-    refusals: ['forbidden', 'stale_version', 'no_pending_handshake'],
+    refusals: ['forbidden', 'stale_version', 'no_pending_handshake', 'semantic_error'],
     run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(acceptAssignment, { workspaceId, caller, params: { ...params, expectedVersion: body.expectedVersion, reason: body.reason } }),
   }),
 

@@ -1,7 +1,7 @@
 // The customer's side: what the widget calls, by visitor token after the first call. Decisions 4.12.
 
 import Type from 'typebox';
-import { currentChat, listOwnMessages, rateConversation, startChat, writeAsCustomer } from '../../engine/chats.ts';
+import { currentChat, listOwnMessages, rateConversation, readAsCustomer, startChat, writeAsCustomer } from '../../engine/chats.ts';
 import { refuse } from '../../engine/errors.ts';
 import { workspaceIdIn } from '../../engine/locator.ts';
 import { siteHours } from '../../engine/office-hours.ts';
@@ -10,13 +10,12 @@ import { allowsOrigin, requireSite } from '../../engine/sites.ts';
 import { blockVisitor, identifySelf, openSession, unblockVisitor, viewPage, visitorSelf } from '../../engine/visitors.ts';
 import { findSiteByEmbedId } from '../../store/sites.ts';
 import type { VisitorRecord } from '../../store/visitors.ts';
-import { defaultLimit } from '../cursor.ts';
+import { defaultLimit, parseTime } from '../cursor.ts';
 import { route } from '../route.ts';
-import { CustomerConversation, Email, Id, Message, MessageInput, MessageList, MessageQuery, nullable, Time, Url, Visitor } from '../schemas.ts';
+import { CustomerConversation, Email, Id, Message, MessageInput, MessageList, MessageQuery, nullable, Url, Visitor, VisitorSelf } from '../schemas.ts';
 import type { Services } from '../services.ts';
 
 const PersonName = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
-const Self = Type.Object({ id: Id, siteId: Id, name: nullable(Type.String()), email: nullable(Type.String()), firstSeenAt: Time, lastSeenAt: Time, visitCount: Type.Integer() });
 const WidgetSite = Type.Object({ embedId: Type.String(), name: Type.String(), primaryColor: Type.String(), launcherPosition: Type.Enum(['right', 'left']), welcomeMessage: Type.String() });
 const Campaigns = Type.Array(Type.Object({}));
 const ById = Type.Object({ conversationId: Id });
@@ -44,7 +43,7 @@ export const widgetRoutes = [
     reply: {
       status: 200,
       schema: Type.Object({
-        visitor: Self,
+        visitor: VisitorSelf,
         visitorToken: Type.String(),
         site: WidgetSite,
         officeHoursOpen: Type.Boolean(),
@@ -103,7 +102,7 @@ export const widgetRoutes = [
     description: 'An email links the visitor to the oldest contact that has it, or to a new one.',
     access: { kind: 'visitor' },
     body: Type.Object({ name: Type.Optional(PersonName), email: Type.Optional(Email) }),
-    reply: { status: 200, schema: Type.Object({ visitor: Self }) },
+    reply: { status: 200, schema: Type.Object({ visitor: VisitorSelf }) },
     refusals: ['empty_patch'],
     async run({ workspaceId, caller, body }, { engine }) {
       if (body.name === undefined && body.email === undefined) refuse('empty_patch');
@@ -136,7 +135,7 @@ export const widgetRoutes = [
     query: MessageQuery,
     reply: { status: 200, schema: MessageList },
     refusals: [],
-    read: (view, { params, query }) => listOwnMessages(view, { ...params, before: query.before, limit: query.limit ?? defaultLimit }),
+    read: (view, { params, query }) => listOwnMessages(view, { ...params, before: parseTime(query.before, 'before'), limit: query.limit ?? defaultLimit }),
   }),
 
   route({
@@ -152,6 +151,20 @@ export const widgetRoutes = [
     reply: { status: 201, schema: Message },
     refusals: [],
     run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(writeAsCustomer, { workspaceId, caller, params: { ...params, body: body.body, attachments: body.attachments } }),
+  }),
+
+  route({
+    operation: 'widget.read',
+    method: 'POST',
+    path: '/widget/conversations/{conversationId}/read',
+    tag: 'Widget',
+    summary: 'Say that I have read the answers',
+    description: 'Sets readAt of what the agents wrote so far, and tells them.',
+    access: { kind: 'visitor' },
+    params: ById,
+    reply: { status: 200, schema: Type.Object({ conversation: CustomerConversation }) },
+    refusals: [],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(readAsCustomer, { workspaceId, caller, params }),
   }),
 
   route({

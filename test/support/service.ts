@@ -56,6 +56,7 @@ export class Service {
   readonly dataDir: string;
   readonly clock: ManualClock;
   readonly #mails: RecordedMails;
+  readonly #sockets: TestSocket[] = [];
   #people = 0;
 
   constructor(running: Running, dataDir: string, clock: ManualClock, mails: RecordedMails) {
@@ -136,13 +137,31 @@ export class Service {
     return [...queue.body.conversations, ...closed.body.conversations].find((one: { id: string }) => one.id === id);
   }
 
-  /** An agent's socket, ready. */
+  /** A socket as it comes, without a token unless `protocols` or `headers` bring one. */
+  socket(namespace: 'agent' | 'visitor', options: { query?: string; protocols?: string[]; headers?: Record<string, string> } = {}): TestSocket {
+    const socket = new TestSocket(`${this.url.replace('http', 'ws')}/${namespace}${options.query ?? ''}`, options.protocols ?? ['messaging.v1'], options.headers);
+    this.#sockets.push(socket);
+    return socket;
+  }
+
+  /** An agent's socket, ready: the token as subprotocol, `since` in the query. */
   agentSocket(token: string, options: { since?: number } = {}): Promise<TestSocket> {
-    return TestSocket.open(`${this.url.replace('http', 'ws')}/agent`, token, options);
+    return this.#readySocket('agent', token, options);
   }
 
   visitorSocket(token: string, options: { since?: number } = {}): Promise<TestSocket> {
-    return TestSocket.open(`${this.url.replace('http', 'ws')}/visitor`, token, options);
+    return this.#readySocket('visitor', token, options);
+  }
+
+  async #readySocket(namespace: 'agent' | 'visitor', token: string, options: { since?: number }): Promise<TestSocket> {
+    const socket = await TestSocket.open(`${this.url.replace('http', 'ws')}/${namespace}`, token, options);
+    this.#sockets.push(socket);
+    return socket;
+  }
+
+  /** Throws when a socket was sent what the AsyncAPI document does not declare. */
+  requireSoundFrames(): void {
+    for (const { problem } of this.#sockets) if (problem !== undefined) throw new Error(problem);
   }
 
   /** The next mail to this address that no call has returned yet. */
@@ -194,6 +213,7 @@ export async function startService(t: Teardown, options: StartOptions = {}): Pro
   t.teardown(async () => {
     await running.stop();
     if (given === undefined) rmSync(dataDir, { recursive: true, force: true });
+    service.requireSoundFrames();
   });
   return service;
 }

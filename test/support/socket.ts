@@ -1,6 +1,7 @@
-// A socket as a test uses it: every frame kept in order, waited for by type.
+// A socket as a test uses it: every frame kept in order and held against the AsyncAPI document, waited for by type.
 
 import WebSocket from 'ws';
+import { problemOf } from './frames.ts';
 
 export interface Frame {
   readonly type: string;
@@ -16,11 +17,16 @@ export class TestSocket {
   #read = 0;
   #wake: (() => void)[] = [];
   #lastId = 0;
+  /** The first frame that was not as declared. */
+  problem: string | undefined;
 
   constructor(url: string, protocols: string[], headers: Record<string, string> = {}) {
+    const namespace = new URL(url).pathname.slice(1);
     this.#socket = new WebSocket(url, protocols, { headers });
     this.#socket.on('message', (data) => {
-      this.frames.push(JSON.parse(String(data)));
+      const frame = JSON.parse(String(data));
+      this.problem ??= problemOf(namespace, frame);
+      this.frames.push(frame);
       this.#wakeAll();
     });
     this.closed = new Promise((resolve) => {
@@ -63,8 +69,16 @@ export class TestSocket {
         this.#read += 1;
         if (frame?.type === type) return frame;
       }
-      if (this.#socket.readyState === WebSocket.CLOSED) throw new Error(`closed while waiting for ${type}`);
-      await new Promise<void>((resolve) => this.#wake.push(resolve));
+      await this.#more(type);
+    }
+  }
+
+  /** The first frame of all that is so. */
+  async until(isIt: (frame: Frame) => boolean): Promise<Frame> {
+    for (;;) {
+      const frame = this.frames.find(isIt);
+      if (frame !== undefined) return frame;
+      await this.#more('a frame');
     }
   }
 
@@ -76,8 +90,7 @@ export class TestSocket {
     for (;;) {
       const reply = this.frames.find((frame) => frame.type === 'reply' && frame['id'] === id);
       if (reply !== undefined) return { status: reply['status'], body: reply['body'] };
-      if (this.#socket.readyState === WebSocket.CLOSED) throw new Error(`closed while waiting for a reply to ${method}`);
-      await new Promise<void>((resolve) => this.#wake.push(resolve));
+      await this.#more(`a reply to ${method}`);
     }
   }
 
@@ -85,13 +98,23 @@ export class TestSocket {
   async flushed(): Promise<Frame[]> {
     const pongs = this.frames.filter((frame) => frame.type === 'pong').length;
     this.send({ type: 'ping' });
-    while (this.frames.filter((frame) => frame.type === 'pong').length === pongs) await new Promise<void>((resolve) => this.#wake.push(resolve));
+    while (this.frames.filter((frame) => frame.type === 'pong').length === pongs) await this.#more('pong');
     return this.frames;
   }
 
-  /** Types of the numbered events so far, in order. */
+  /** The numbered events so far, in order. */
+  get numbered(): Frame[] {
+    return this.frames.filter((frame) => frame.seq !== undefined && frame.type !== 'ready' && frame.type !== 'resync');
+  }
+
+  /** Their types. */
   get events(): string[] {
-    return this.frames.filter((frame) => frame.seq !== undefined && frame.type !== 'ready').map((frame) => frame.type);
+    return this.numbered.map((frame) => frame.type);
+  }
+
+  /** The number after which a new socket has to go on. */
+  get lastSeq(): number {
+    return this.numbered.at(-1)?.seq ?? this.frames.find((frame) => frame.type === 'ready')?.seq ?? 0;
   }
 
   /** Stops reading, so that what the server sends piles up. */
@@ -103,9 +126,20 @@ export class TestSocket {
     this.#socket.resume();
   }
 
+  /** The connection is torn, as by a lost network. */
+  tear(): void {
+    this.#socket.terminate();
+  }
+
   async close(): Promise<void> {
     this.#socket.close();
     await this.closed;
+  }
+
+  async #more(what: string): Promise<void> {
+    if (this.problem !== undefined) throw new Error(this.problem);
+    if (this.#socket.readyState === WebSocket.CLOSED) throw new Error(`closed while waiting for ${what}`);
+    await new Promise<void>((resolve) => this.#wake.push(resolve));
   }
 
   #wakeAll(): void {

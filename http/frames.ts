@@ -1,0 +1,95 @@
+// What goes over a socket: an event as the text that agents or its customer get, made at most once for all of them; who may get
+// it; what a session missed; a client's frame as the object that it must be. Decisions 6.
+
+import { passesDepartment, worksIn } from '../engine/access.ts';
+import { customerConversation } from '../engine/customer-view.ts';
+import type { Audience } from '../engine/events.ts';
+import type { PublishedEvent } from '../engine/runtime/context.ts';
+import { theRoster } from '../engine/roster.ts';
+import type { Workspace } from '../engine/runtime/workspace.ts';
+import type { AgentRecord } from '../store/agents.ts';
+import { eventsBetween, eventsOfVisitorBetween, oldestSeq } from '../store/events.ts';
+import { parseJson } from './json.ts';
+import type { Place } from './rooms.ts';
+
+export class EventFrame {
+  readonly event: PublishedEvent;
+  readonly audience: Audience;
+  #forAgents: Uint8Array | undefined;
+  #forVisitor: Uint8Array | undefined;
+
+  constructor(event: PublishedEvent) {
+    this.event = event;
+    // Written by the engine as an Audience.
+    this.audience = JSON.parse(event.audience) as Audience;
+  }
+
+  get forAgents(): Uint8Array {
+    this.#forAgents ??= Buffer.from(textOf(this.event, this.event.data));
+    return this.#forAgents;
+  }
+
+  /** The same without what is only the agents' to know. */
+  get forVisitor(): Uint8Array {
+    this.#forVisitor ??= Buffer.from(textOf(this.event, visitorData(this.event)));
+    return this.#forVisitor;
+  }
+
+  /** Undefined when it is no customer's to know. */
+  get visitorId(): string | undefined {
+    return this.audience.kind === 'conversation' ? (this.audience.visitorId ?? undefined) : undefined;
+  }
+}
+
+/** On the agent as it is now: its role, channels and departments; who has the conversation or has just lost it is named by the audience. */
+export function agentMaySee(agent: AgentRecord, audience: Audience): boolean {
+  if (audience.kind === 'workspace') return true;
+  if (!worksIn(agent, audience.channel)) return false;
+  if (audience.kind === 'channel') return true;
+  return audience.agentIds.includes(agent.id) || audience.departmentIds.some((departmentId) => passesDepartment(agent, { departmentId, assignedAgentId: null, handshake: null }));
+}
+
+/** Where a session's events start, and whether what came before can no longer be told. */
+export function startOf(workspace: Workspace, since: unknown): { cursor: number; resync: boolean } {
+  const newest = workspace.publishedSeq;
+  if (since === undefined || since === null) return { cursor: newest, resync: false };
+  const seq = typeof since === 'string' && /^\d{1,15}$/.test(since) ? Number(since) : since;
+  const oldest = oldestSeq(workspace.db) ?? newest + 1;
+  const isKept = typeof seq === 'number' && Number.isSafeInteger(seq) && seq <= newest && seq >= oldest - 1;
+  return isKept ? { cursor: seq, resync: false } : { cursor: newest, resync: true };
+}
+
+/** The next events after a session's place, visible to it or not: the others move its place on as well. */
+export function* missedBy(workspace: Workspace, place: Place, page: { afterSeq: number; upToSeq: number; limit: number }): Generator<{ frame: EventFrame; isVisible: boolean }> {
+  if (page.afterSeq >= page.upToSeq) return;
+  const agent = place.namespace === 'agent' ? theRoster(workspace.view({ kind: 'system' })).agents.get(place.personId) : undefined;
+  const events = place.namespace === 'agent' ? eventsBetween(workspace.db, page) : eventsOfVisitorBetween(workspace.db, { ...page, visitorId: place.personId });
+  for (const event of events) {
+    const frame = new EventFrame(event);
+    const isVisible = place.namespace === 'agent' ? agent !== undefined && agentMaySee(agent, frame.audience) : frame.visitorId === place.personId;
+    yield { frame, isVisible };
+  }
+}
+
+/** Undefined for what is no JSON object, and for a binary frame, which comes as undefined. */
+export function clientFrame(text: string | undefined): Readonly<Record<string, unknown>> | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value = parseJson(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(event: PublishedEvent, data: string): string {
+  const conversation = event.conversationId === null ? '' : `,"conversationId":"${event.conversationId}"`;
+  return `{"seq":${event.seq},"type":"${event.type}","at":"${event.at}"${conversation},"data":${data}}`;
+}
+
+function visitorData(event: PublishedEvent): string {
+  if (!event.type.startsWith('conversation.')) return event.data;
+  // The engine wrote it as {conversation}, whose customer's view is a subset.
+  const { conversation } = JSON.parse(event.data) as { conversation: Parameters<typeof customerConversation>[0] };
+  return JSON.stringify({ conversation: customerConversation(conversation) });
+}

@@ -1,0 +1,146 @@
+import t from 'tap';
+import { Disk } from './support/disk.ts';
+import { startService } from './support/service.ts';
+
+t.test('nothing leaves before it is durable', async (t) => {
+  const disk = new Disk();
+  const service = await startService(t, { syncToDisk: disk.syncToDisk, env: { RATE_LIMITS: 'off' } });
+  const owner = await service.workspace();
+
+  t.test('[6] no event, reply or read of a change before the disk has it', async (t) => {
+    const chat = await service.chat(owner);
+    const [agent, customer] = [await service.agentSocket(owner.token), await service.visitorSocket(chat.customer.token)];
+    disk.hold();
+    const byHttp = service.post(`/conversations/${chat.id}/messages`, { body: 'by HTTP' }, owner.token);
+    await disk.asked();
+    const bySocket = agent.call('message.send', { conversationId: chat.id, body: 'by socket' });
+    const reading = service.get(`/conversations/${chat.id}/messages`, owner.token);
+    let isRead = false;
+    void reading.then(() => (isRead = true));
+    for (let round = 0; round < 20; round += 1) {
+      await agent.flushed();
+      await customer.flushed();
+    }
+    t.strictSame([agent.events, customer.events], [[], []]);
+    t.notOk(agent.frames.some((frame) => frame.type === 'reply'));
+    t.equal(isRead, false, 'what is read may be lost still, so the reading waits as well');
+    const late = service.socket('agent', { query: '?since=0', protocols: ['messaging.v1', `bearer.${owner.token}`] });
+    await late.opened();
+    await agent.flushed();
+    t.strictSame(late.frames, [], 'who comes meanwhile is told nothing either, not even who it is');
+
+    disk.release();
+    t.equal((await byHttp).status, 201);
+    t.equal((await bySocket).status, 201);
+    t.match((await reading).body.messages.map((one: any) => one.body), ['Hello, is anybody there?', 'by HTTP']);
+    for (const socket of [agent, customer, late]) {
+      await socket.until((frame) => frame.data?.message?.body === 'by socket');
+      t.strictSame(socket.numbered.flatMap((frame) => (frame.data.message?.conversationId === chat.id && frame.data.message.senderType === 'agent' ? frame.data.message.body : [])), ['by HTTP', 'by socket'], 'once, in order');
+    }
+  });
+
+  t.test('[architecture] who acts has its reply before the events of it', async (t) => {
+    const chat = await service.chat(owner);
+    const [agent, customer] = [await service.agentSocket(owner.token), await service.visitorSocket(chat.customer.token)];
+    for (let round = 0; round < 10; round += 1) {
+      await agent.call('message.send', { conversationId: chat.id, body: `agent ${round}` });
+      await customer.call('widget.sendMessage', { conversationId: chat.id, body: `customer ${round}` });
+    }
+    await agent.flushed();
+    await customer.flushed();
+    for (const [socket, who] of [[agent, 'agent'], [customer, 'customer']] as const) {
+      const order = socket.frames.flatMap((frame) => {
+        if (frame.type === 'reply') return [`reply ${frame['body'].body}`];
+        return frame.type === 'message.created' && frame.data.message.body.startsWith(who) ? [`event ${frame.data.message.body}`] : [];
+      });
+      t.strictSame(order, Array.from({ length: 10 }, (_, round) => [`reply ${who} ${round}`, `event ${who} ${round}`]).flat());
+    }
+  });
+
+  t.test('[architecture] of many at once: every reply of a batch, then its events in their order', async (t) => {
+    const chat = await service.chat(owner);
+    const agent = await service.agentSocket(owner.token);
+    disk.hold();
+    const first = agent.call('message.send', { conversationId: chat.id, body: 'first' });
+    await disk.asked();
+    const rest = Array.from({ length: 30 }, (_, index) => agent.call('message.send', { conversationId: chat.id, body: `rest ${index}` }));
+    await agent.flushed();
+    disk.release();
+    await Promise.all([first, ...rest]);
+    await agent.until((frame) => frame.type === 'message.created' && frame.data.message.body === 'rest 29');
+    const order = agent.frames.flatMap((frame) => (frame.type === 'reply' ? 'reply' : frame.seq !== undefined && frame.type === 'message.created' ? 'event' : []));
+    t.strictSame(order, ['reply', 'event', ...Array(30).fill('reply'), ...Array(30).fill('event')]);
+  });
+
+  t.test('[4.12] a block is at once: what commits together with it is not told to the visitor', async (t) => {
+    const chat = await service.chat(owner);
+    const [agent, customer] = [await service.agentSocket(owner.token), await service.visitorSocket(chat.customer.token)];
+    disk.hold();
+    const before = service.put(`/conversations/${chat.id}/tags`, { tags: ['x'] }, owner.token);
+    await disk.asked();
+    const together = [
+      agent.call('message.send', { conversationId: chat.id, body: 'SECRET before it' }),
+      agent.call('visitor.block', { visitorId: chat.customer.visitorId }),
+      agent.call('message.send', { conversationId: chat.id, body: 'SECRET after it' }),
+      agent.call('conversation.status', { conversationId: chat.id, status: 'pending' }),
+    ];
+    await agent.flushed();
+    disk.release();
+    await before;
+    t.strictSame((await Promise.all(together)).map(({ status }) => status), [201, 200, 201, 200]);
+    t.match(await customer.closed, { code: 4403 });
+    t.strictSame(customer.numbered, []);
+  });
+
+  t.test('[6] a logout ends the sockets when it is durable, and what commits with it is not told', async (t) => {
+    const ann = await service.agent(owner);
+    const chat = await service.chat(owner);
+    const [hers, ours] = [await service.agentSocket(ann.token), await service.agentSocket(owner.token)];
+    disk.hold();
+    const before = service.put(`/conversations/${chat.id}/tags`, { tags: ['x'] }, owner.token);
+    await disk.asked();
+    const together = [ours.call('message.send', { conversationId: chat.id, body: 'SECRET' }), service.delete(`/agents/${ann.agentId}`, owner.token)];
+    await ours.flushed();
+    await service.get('/workspace/settings', 'nonsense');
+    await hers.flushed();
+    disk.release();
+    await before;
+    await Promise.all(together);
+    t.match(await hers.closed, { code: 4401 });
+    t.notOk(JSON.stringify(hers.numbered).includes('SECRET'));
+  });
+});
+
+t.test('a stop', async (t) => {
+  t.test('[decisions] sockets are closed with 1012, signed in or not, in both namespaces', async (t) => {
+    const service = await startService(t);
+    const owner = await service.workspace();
+    const sockets = [await service.agentSocket(owner.token), await service.visitorSocket((await service.customer(owner.embedId)).token), service.socket('agent')];
+    await sockets[2]?.opened();
+    sockets[2]?.send('x');
+    await sockets[2]?.next('error');
+    await service.stop();
+    for (const socket of sockets) t.match(await socket.closed, { code: 1012 });
+  });
+
+  t.test('[decisions] a call under way is finished and answered first; one that comes later is neither done nor answered', async (t) => {
+    const disk = new Disk();
+    const service = await startService(t, { syncToDisk: disk.syncToDisk });
+    const owner = await service.workspace();
+    const chat = await service.chat(owner);
+    const socket = await service.agentSocket(owner.token);
+    disk.hold();
+    const underWay = socket.call('message.send', { conversationId: chat.id, body: 'under way' });
+    await disk.asked();
+    const stopping = service.stop();
+    const late = socket.call('message.send', { conversationId: chat.id, body: 'late' });
+    await socket.flushed();
+    disk.release();
+    t.equal((await underWay).status, 201);
+    await t.rejects(late, /closed while waiting/);
+    t.match(await socket.closed, { code: 1012 });
+    await stopping;
+    const again = await startService(t, { dataDir: service.dataDir });
+    t.strictSame((await again.get(`/conversations/${chat.id}/messages`, owner.token)).body.messages.map((one: any) => one.body), ['Hello, is anybody there?', 'under way']);
+  });
+});

@@ -1,0 +1,41 @@
+// Chance that can be had again: a test names its seed, and prints it where it fails.
+
+export interface Random {
+  /** From 0 up to and without 1. */
+  next(): number;
+  /** A whole number from 0 up to and without `bound`. */
+  below(bound: number): number;
+  pick<Item>(items: readonly Item[]): Item;
+  /** The items in another order. */
+  shuffled<Item>(items: readonly Item[]): Item[];
+}
+
+/** mulberry32. */
+export function randomFrom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  const below = (bound: number): number => Math.floor(next() * bound);
+  return {
+    next,
+    below,
+    pick: (items) => {
+      const item = items[below(items.length)];
+      if (item === undefined) throw new Error('nothing to pick from');
+      return item;
+    },
+    shuffled(items) {
+      const copy = [...items];
+      for (let index = copy.length - 1; index > 0; index -= 1) {
+        const other = below(index + 1);
+        const [a, b] = [copy[index], copy[other]];
+        if (a !== undefined && b !== undefined) [copy[index], copy[other]] = [b, a];
+      }
+      return copy;
+    },
+  };
+}
