@@ -200,7 +200,8 @@ export function createServer(options: ServerOptions): Server {
 function headOf(res: HttpResponse, req: HttpRequest, trustProxy: boolean): RequestHead {
   const headers: Record<string, string> = {};
   req.forEach((name, value) => {
-    headers[name] = value;
+    // What comes twice is one list (RFC 9110 §5.3).
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
   });
   const forwarded = trustProxy ? headers['x-forwarded-for']?.split(',').at(-1)?.trim() : undefined;
   return {
