@@ -13,7 +13,8 @@ import type { DeadlineParams } from './runtime/deadlines.ts';
 
 export const maintenanceDeadline = 'workspace.maintain';
 
-const dayMs = 24 * 3600_000;
+/** Once a day, beginning with the workspace. */
+export const maintenanceMs = 24 * 3600_000;
 /** Rows removed in one transaction; more follow a second later. */
 const pageSize = 1000;
 const nextPageMs = 1000;
@@ -25,5 +26,5 @@ export const maintain = command('workspace.maintain', (ctx, params: DeadlinePara
   if (!planOf(ctx).keepsAudit) expireAudit(ctx.db, { now: ctx.at, olderThan: before(auditKeptMs), hiddenBefore: before(auditTombstoneMs) });
   deleteOneTimeTokensBefore(ctx.db, before(auditKeptMs));
   const isMore = events === pageSize || outbox === pageSize;
-  ctx.setDeadline(maintenanceDeadline, params.subjectId, ctx.nowMs + (isMore ? nextPageMs : dayMs));
+  ctx.setDeadline(maintenanceDeadline, params.subjectId, ctx.nowMs + (isMore ? nextPageMs : maintenanceMs));
 });

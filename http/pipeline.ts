@@ -56,6 +56,7 @@ export interface Begun {
 export interface CompiledRoute {
   readonly route: Route;
   readonly reader: PartsReader;
+  /** Undefined where replies are not checked; for a reply without a body it admits nothing. */
   readonly validateReply: Validate | undefined;
   readonly slugs: ReadonlySet<Slug>;
 }
@@ -229,7 +230,7 @@ export class Pipeline {
   #success(compiled: CompiledRoute, value: unknown): Outcome {
     const { reply, operation } = compiled.route;
     if (compiled.validateReply !== undefined) {
-      const errors = compiled.validateReply(JSON.parse(JSON.stringify(value)));
+      const errors = compiled.validateReply(value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
       if (errors !== undefined) throw new Error(`${operation} answered with what it does not declare: ${JSON.stringify(errors)}`);
     }
     return { status: reply.status, value: reply.schema === null ? undefined : value };
@@ -290,10 +291,12 @@ function compile(route: Route, checkReplies: boolean): CompiledRoute {
   return {
     route,
     reader: partsReader(route),
-    validateReply: checkReplies ? (route.reply.schema === null ? () => undefined : closedValidator(route.reply.schema)) : undefined,
+    validateReply: checkReplies ? (route.reply.schema === null ? noBody : closedValidator(route.reply.schema)) : undefined,
     slugs: slugsOf(route),
   };
 }
+
+const noBody: Validate = (value) => (value === undefined ? undefined : { body: ['must not be there'] });
 
 function authorise(route: Route, view: View, call: Call): void {
   const { access } = route;

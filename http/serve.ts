@@ -8,7 +8,7 @@ import type { Mail } from '../engine/mail.ts';
 import { deadlineCommands, outboxKinds } from '../engine/rules.ts';
 import { allAgents } from '../store/agents.ts';
 import { type Clock, systemClock } from '../engine/runtime/clock.ts';
-import { Engine } from '../engine/runtime/engine.ts';
+import { Engine, WorkspaceUnavailable } from '../engine/runtime/engine.ts';
 import { createIds, type FillRandom } from '../engine/runtime/ids.ts';
 import type { Log } from '../engine/runtime/log.ts';
 import { OutsideFailure } from '../engine/runtime/outbox.ts';
@@ -19,7 +19,7 @@ import { createCheckpointer } from '../workers/checkpointer.ts';
 import { createPasswordHasher } from '../workers/password-hasher.ts';
 import { createPasswordStrength } from '../workers/password-strength.ts';
 import { MailRefused, type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { readOrMakeSecret } from './data-folder.ts';
 import { createLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
@@ -66,14 +66,13 @@ const bodyTimeoutMs = 30_000;
 /** Requests under way get so long; the rest of the ten seconds is for the disk. */
 const drainTimeoutMs = 6_000;
 
-/** Rejects with DataFolderInUse, DatabaseUnusable (directory.db) or an error of the listener. */
+/** Rejects with ConfigError (the data folder), DataFolderInUse, DatabaseUnusable (directory.db) or ListenFailed. */
 export async function serve(options: ServeOptions): Promise<Running> {
   const { config } = options;
   const log = options.log ?? createLog(config.logLevel);
   const clock = options.clock ?? systemClock();
   const dataDir = resolve(config.dataDir);
-  mkdirSync(dataDir, { recursive: true });
-  const lock = lockFile(join(dataDir, 'lock'));
+  const lock = lockFolder(dataDir);
   if (lock === undefined) throw new DataFolderInUse(`the data folder ${dataDir} is in use by another process`);
 
   const onSyncFailed =
@@ -130,7 +129,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   engine.onPublish((workspaceId, events) => sockets.publish(workspaceId, events));
   const server = createServer({ pipeline, sockets, trustProxy: config.trustProxy, bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs });
 
-  await directory.sweep((workspaceId, agentId) => emailOf(engine, workspaceId, agentId));
+  await directory.sweep({ isHeld: (row) => isHeld(engine, row), discard: (workspaceId) => engine.discard(workspaceId) });
   let port: number;
   try {
     port = await server.listen(config.host, config.port);
@@ -170,6 +169,16 @@ export async function serve(options: ServeOptions): Promise<Running> {
   }
 }
 
+/** Undefined when another process has it. Throws ConfigError. */
+function lockFolder(dataDir: string): ReturnType<typeof lockFile> {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    return lockFile(join(dataDir, 'lock'));
+  } catch (cause) {
+    throw new ConfigError(`DATA_DIR: the folder ${dataDir} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
 async function deliverMail(sender: MailSender, config: Config, item: { id: string; mail: Mail }): Promise<string> {
   const { fromName, ...mail } = item.mail;
   try {
@@ -180,9 +189,16 @@ async function deliverMail(sender: MailSender, config: Config, item: { id: strin
   }
 }
 
-function emailOf(engine: Engine, workspaceId: string, agentId: string): string | undefined {
-  const workspace = engine.workspace(workspaceId);
-  return workspace === undefined ? undefined : allAgents(workspace.db).find((agent) => agent.id === agentId)?.email;
+function isHeld(engine: Engine, row: { workspaceId: string; agentId: string; email: string }): boolean | undefined {
+  try {
+    const workspace = engine.workspace(row.workspaceId);
+    const agent = workspace && allAgents(workspace.db).find(({ id }) => id === row.agentId);
+    return agent?.email.toLowerCase() === row.email.toLowerCase();
+  } catch (error) {
+    // Logged where it was opened; a damaged file concerns its own workspace alone.
+    if (error instanceof WorkspaceUnavailable) return undefined;
+    throw error;
+  }
 }
 
 function outboxAgeSeconds(engine: Engine, clock: Clock): number {

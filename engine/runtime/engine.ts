@@ -1,7 +1,7 @@
 // Owns every workspace's file, open or not: opens it when it is first asked for, closes it when it has been idle, routes
 // commands to its lane, and runs what is due in it. It knows no noun of the specification; the rules come in as definitions.
 
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database, type SyncToDisk } from '../../store/database.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
@@ -108,6 +108,19 @@ export class Engine {
   /** Makes the file of a new workspace. */
   create(workspaceId: string): Workspace {
     return this.#open.get(workspaceId) ?? this.#openFile(workspaceId);
+  }
+
+  /** Removes the file of a workspace that was never made: nothing was ever acknowledged that is in it. */
+  discard(workspaceId: string): void {
+    if (!uuid.test(workspaceId)) return;
+    this.#open.get(workspaceId)?.db.close();
+    this.#open.delete(workspaceId);
+    this.#broken.delete(workspaceId);
+    try {
+      for (const suffix of ['', '-wal', '-shm']) rmSync(this.#pathOf(workspaceId) + suffix, { force: true });
+    } catch (error) {
+      this.#options.log.error({ workspaceId, err: error }, 'the file of a workspace that was never made cannot be removed');
+    }
   }
 
   /** Sets the alarms of every workspace from its rows, a file per turn of the loop, so that requests are served meanwhile. */

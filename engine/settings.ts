@@ -1,0 +1,60 @@
+// What an admin may change of the workspace: its name, zone and language, and how conversations are routed and closed.
+// Specification 4.10, decisions 4.10.
+
+import type { WorkspaceRecord, WorkspaceSettings } from '../store/workspaces.ts';
+import { requireAdmin } from './access.ts';
+import { refuse, refuseField } from './errors.ts';
+import { theRoster } from './roster.ts';
+import { drainQueue } from './routing.ts';
+import { command } from './runtime/command.ts';
+import { isTimeZone } from './time-zones.ts';
+import { putWorkspace, theWorkspace, type WorkspaceView, workspaceView } from './workspace.ts';
+
+export interface WorkspaceChanges {
+  readonly name?: string | undefined;
+  readonly timezone?: string | undefined;
+  readonly locale?: string | undefined;
+}
+
+/** Specification 4.10. Refuses admin_required, not_found for another workspace's id, no_changes. */
+export const changeWorkspace = command('workspace.update', (ctx, params: { workspaceId: string; changes: WorkspaceChanges }): { workspace: WorkspaceView } => {
+  requireAdmin(ctx);
+  if (params.workspaceId !== ctx.workspaceId) refuse('not_found');
+  const { name, timezone, locale } = params.changes;
+  if (name === undefined && timezone === undefined && locale === undefined) refuse('no_changes');
+  if (timezone !== undefined && !isTimeZone(timezone)) refuseField('invalid_body', 'timezone', 'must be an IANA time zone, such as Europe/Berlin');
+  const before = theWorkspace(ctx);
+  const after: WorkspaceRecord = { ...before, name: name ?? before.name, timezone: timezone ?? before.timezone, locale: locale ?? before.locale };
+  putWorkspace(ctx, after);
+  ctx.audit({ action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: workspaceView(before), after: workspaceView(after) });
+  return { workspace: workspaceView(after) };
+});
+
+export interface SettingsChanges {
+  readonly routing?: { readonly mode?: 'auto' | 'manual' | undefined; readonly maxOpenChatsPerAgent?: number | undefined } | undefined;
+  readonly autoCloseDays?: number | undefined;
+  readonly csatEnabled?: boolean | undefined;
+  readonly defaultDepartmentId?: string | null | undefined;
+}
+
+/** Changes the settings that are named, keeps the others. Refuses admin_required, invalid_body for an unknown department. */
+export const changeSettings = command('workspace.changeSettings', (ctx, changes: SettingsChanges): WorkspaceSettings => {
+  requireAdmin(ctx);
+  const before = theWorkspace(ctx);
+  const departmentId = changes.defaultDepartmentId === undefined ? before.settings.defaultDepartmentId : changes.defaultDepartmentId;
+  if (departmentId !== null && !theRoster(ctx).departments.has(departmentId)) refuseField('invalid_body', 'defaultDepartmentId', 'must be a department of this workspace');
+  const settings: WorkspaceSettings = {
+    routing: {
+      mode: changes.routing?.mode ?? before.settings.routing.mode,
+      maxOpenChatsPerAgent: changes.routing?.maxOpenChatsPerAgent ?? before.settings.routing.maxOpenChatsPerAgent,
+    },
+    autoCloseDays: changes.autoCloseDays ?? before.settings.autoCloseDays,
+    csatEnabled: changes.csatEnabled ?? before.settings.csatEnabled,
+    defaultDepartmentId: departmentId,
+  };
+  putWorkspace(ctx, { ...before, settings });
+  ctx.audit({ action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: { settings: before.settings }, after: { settings } });
+  // More chats for each, or routing where there was none: what waits may go to somebody now.
+  drainQueue(ctx);
+  return settings;
+});
