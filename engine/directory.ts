@@ -31,16 +31,26 @@ export interface DirectoryOptions {
   onSyncFailed(error: Error): void;
 }
 
-/** How the sweep learns what became of a reservation. */
-export interface Reservations {
-  /** Whether the workspace's file gives this address to this agent; undefined when the file cannot be read now. */
-  isHeld(row: DirectoryEmail): boolean | undefined;
-  /** Removes the file of a workspace that was never made. */
-  discard(workspaceId: string): void;
+export interface WantedWorkspace {
+  readonly workspaceId: string;
+  readonly agentId: string;
+  readonly name: string;
+  /** Numbered when it is taken. */
+  readonly subdomain: string;
+  readonly email: string;
 }
 
-/** Before tidying that the disk refused is tried again. */
-const tidyAgainMs = 30_000;
+/** What the sweep asks of the workspaces' own files. `null`: the file cannot be read now. */
+export interface WorkspaceFiles {
+  emailOf(workspaceId: string, agentId: string): string | undefined | null;
+  /** Whether the workspace came to be; false when its file is missing or empty. */
+  isMade(workspaceId: string): boolean | null;
+  /** Removes the file of one that did not. */
+  remove(workspaceId: string): Promise<void>;
+}
+
+/** Before a reservation that the disk refused to settle is settled again. */
+const settleAgainMs = 30_000;
 /** Workspaces of one name that are told apart by counting; the rest by a piece of their id. */
 const maxCounted = 20;
 
@@ -68,34 +78,33 @@ export class Directory {
     return findDirectoryEmail(this.#db, email);
   }
 
-  /**
-   * Takes a subdomain like `wanted` and the owner's address, does the work that makes the workspace, and confirms both or gives
-   * them back. Refuses email_taken.
-   */
-  async withWorkspace<Result>(wish: { workspaceId: string; agentId: string; name: string; wanted: string; email: string }, work: (subdomain: string) => Promise<Result>): Promise<Result> {
-    const { workspaceId, agentId, email } = wish;
-    const subdomain = await this.change((db, at) => {
-      if (findDirectoryEmail(db, email) !== undefined) refuse('email_taken');
-      const free = freeSubdomain(db, wish);
-      insertDirectoryWorkspace(db, { id: workspaceId, name: wish.name, subdomain: free, reservedAt: at, createdAt: at });
-      insertDirectoryEmail(db, { email, workspaceId, agentId, reservedAt: at });
-      return free;
+  /** Takes a subdomain like the wanted one and the owner's email, makes the workspace's file, and confirms, or undoes it all. Refuses email_taken. */
+  withWorkspace<Result>(wanted: WantedWorkspace, file: { make(subdomain: string): Promise<Result>; remove(): Promise<void> }): Promise<Result> {
+    const { workspaceId, agentId, name, email } = wanted;
+    let subdomain = wanted.subdomain;
+    return this.#around({
+      reserve: () =>
+        this.change((db, at) => {
+          if (findDirectoryEmail(db, email) !== undefined) refuse('email_taken');
+          subdomain = freeSubdomain(db, wanted);
+          insertDirectoryWorkspace(db, { id: workspaceId, name, subdomain, reservedAt: at, createdAt: at });
+          insertDirectoryEmail(db, { email, workspaceId, agentId, reservedAt: at });
+        }),
+      work: () => file.make(subdomain),
+      confirm: () =>
+        this.change((db) => {
+          confirmDirectoryWorkspace(db, workspaceId);
+          confirmDirectoryEmail(db, { email, agentId });
+        }),
+      // The file first: while it is there, the sweep must find the reservation that leads to it.
+      giveBack: async () => {
+        await file.remove();
+        await this.change((db) => {
+          deleteDirectoryEmail(db, { email, agentId });
+          deleteDirectoryWorkspace(db, workspaceId);
+        });
+      },
     });
-    let result: Result;
-    try {
-      result = await work(subdomain);
-    } catch (error) {
-      await this.#tidy((db) => {
-        deleteDirectoryEmail(db, { email, agentId });
-        deleteDirectoryWorkspace(db, workspaceId);
-      });
-      throw error;
-    }
-    await this.#tidy((db) => {
-      confirmDirectoryWorkspace(db, workspaceId);
-      confirmDirectoryEmail(db, { email, agentId });
-    });
-    return result;
   }
 
   /**
@@ -103,44 +112,68 @@ export class Directory {
    * former one) or gives it back. One at a time per agent. Refuses email_already_exists when anybody else has it.
    */
   withEmail<Result>(row: { email: string; workspaceId: string; agentId: string }, work: () => Promise<Result>): Promise<Result> {
-    return this.#inTurn(row.agentId, async () => {
-      await this.change((db, at) => {
-        const present = findDirectoryEmail(db, row.email);
-        if (present === undefined) insertDirectoryEmail(db, { ...row, reservedAt: at });
-        else if (present.agentId !== row.agentId) refuse('email_already_exists');
-      });
-      let result: Result;
-      try {
-        result = await work();
-      } catch (error) {
-        await this.#tidy((db) => {
+    const steps = {
+      reserve: () =>
+        this.change((db, at) => {
+          const present = findDirectoryEmail(db, row.email);
+          if (present === undefined) insertDirectoryEmail(db, { ...row, reservedAt: at });
+          else if (present.agentId !== row.agentId) refuse('email_already_exists');
+        }),
+      work,
+      confirm: () => this.change((db) => confirmDirectoryEmail(db, row)),
+      giveBack: () =>
+        this.change((db) => {
           // An address that was the agent's before stays so.
           if (findDirectoryEmail(db, row.email)?.reservedAt != null) deleteDirectoryEmail(db, row);
-        });
-        throw error;
-      }
-      await this.#tidy((db) => confirmDirectoryEmail(db, row));
-      return result;
-    });
+        }),
+    };
+    return this.#inTurn(row.agentId, () => this.#around(steps));
   }
 
-  /** Settles what a crash left reserved; leaves what cannot be known yet. */
-  async sweep(reservations: Reservations): Promise<void> {
-    const emails = reservedEmails(this.#db).map((row) => ({ row, isHeld: reservations.isHeld(row) }));
-    const unknown = new Set(emails.filter(({ isHeld }) => isHeld === undefined).map(({ row }) => row.workspaceId));
-    const made = new Set(emails.filter(({ isHeld }) => isHeld === true).map(({ row }) => row.workspaceId));
-    const workspaces = reservedWorkspaces(this.#db).filter(({ id }) => !unknown.has(id));
+  /**
+   * A change of both files: reserves here, does the work that writes the workspace, then confirms, or gives back when the work
+   * was refused. Neither of the two decides anything any more, so neither fails the change.
+   */
+  async #around<Result>(steps: { reserve(): Promise<void>; work(): Promise<Result>; confirm(): Promise<void>; giveBack(): Promise<void> }): Promise<Result> {
+    await steps.reserve();
+    let result: Result;
+    try {
+      result = await steps.work();
+    } catch (error) {
+      await this.#settle(steps.giveBack);
+      throw error;
+    }
+    await this.#settle(steps.confirm);
+    return result;
+  }
+
+  /** Tried until the disk takes it; what a stop leaves is settled by the sweep at the next start. */
+  async #settle(step: () => Promise<void>): Promise<void> {
+    if (this.#stopped) return;
+    try {
+      await step();
+    } catch (error) {
+      this.#log.error({ err: error }, 'a reservation could not be settled and is tried again');
+      this.#clock.after(settleAgainMs, () => void this.#settle(step));
+    }
+  }
+
+  /** Settles what a crash left reserved, by what the workspaces' own files say. What cannot be read now stays reserved. */
+  async sweep(files: WorkspaceFiles): Promise<void> {
+    const emails = reservedEmails(this.#db).map((row) => ({ row, present: files.emailOf(row.workspaceId, row.agentId) }));
+    const workspaces = reservedWorkspaces(this.#db).map((row) => ({ row, isMade: files.isMade(row.id) }));
     if (emails.length + workspaces.length === 0) return;
-    // The file goes first: a crash in between leaves a reservation, which is swept again.
-    for (const { id } of workspaces) if (!made.has(id)) reservations.discard(id);
+    for (const { row, isMade } of workspaces) if (isMade === false) await files.remove(row.id);
     await this.change((db) => {
-      for (const { row, isHeld } of emails) {
-        if (isHeld === true) confirmDirectoryEmail(db, row);
-        else if (isHeld === false) deleteDirectoryEmail(db, row);
+      for (const { row, present } of emails) {
+        if (present === null) continue;
+        if (present?.toLowerCase() === row.email.toLowerCase()) confirmDirectoryEmail(db, row);
+        else deleteDirectoryEmail(db, row);
       }
-      for (const { id } of workspaces) {
-        if (made.has(id)) confirmDirectoryWorkspace(db, id);
-        else deleteDirectoryWorkspace(db, id);
+      for (const { row, isMade } of workspaces) {
+        if (isMade === null) continue;
+        if (isMade) confirmDirectoryWorkspace(db, row.id);
+        else deleteDirectoryWorkspace(db, row.id);
       }
     });
   }
@@ -170,17 +203,6 @@ export class Directory {
     this.#db.close();
   }
 
-  /** What must come but decides nothing: tried again while the disk refuses it, and by the sweep at the next start at the latest. */
-  async #tidy(run: (db: Database) => void): Promise<void> {
-    if (this.#stopped) return;
-    try {
-      await this.change(run);
-    } catch (error) {
-      this.#log.error({ err: error }, 'a reservation could not be settled and is tried again');
-      this.#clock.after(tidyAgainMs, () => void this.#tidy(run));
-    }
-  }
-
   async #inTurn<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const mine = (this.#turns.get(key) ?? Promise.resolve()).then(work, work);
     this.#turns.set(key, mine);
@@ -192,11 +214,11 @@ export class Directory {
   }
 }
 
-function freeSubdomain(db: Database, wish: { workspaceId: string; wanted: string }): string {
-  if (!subdomainTaken(db, wish.wanted)) return wish.wanted;
+function freeSubdomain(db: Database, { workspaceId, subdomain }: WantedWorkspace): string {
+  if (!subdomainTaken(db, subdomain)) return subdomain;
   for (let suffix = 2; suffix <= maxCounted; suffix += 1) {
-    const counted = `${wish.wanted}-${suffix}`;
+    const counted = `${subdomain}-${suffix}`;
     if (!subdomainTaken(db, counted)) return counted;
   }
-  return `${wish.wanted}-${wish.workspaceId.slice(-12)}`;
+  return `${subdomain}-${workspaceId.slice(-12)}`;
 }

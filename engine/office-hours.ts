@@ -104,6 +104,8 @@ export interface BusinessHoursFields {
 /** Refuses admin_required, invalid_body. */
 export const createBusinessHours = command('businessHours.create', (ctx, fields: BusinessHoursFields): BusinessHoursRecord => {
   requireAdmin(ctx);
+  // Read before the row is there: rules that are not in memory are read from the rows.
+  const rules = listBusinessHours(ctx);
   const rule = requireSound(ctx, {
     id: ctx.ids.uuid(),
     name: fields.name,
@@ -114,7 +116,7 @@ export const createBusinessHours = command('businessHours.create', (ctx, fields:
     createdAt: ctx.at,
   });
   insertBusinessHours(ctx.db, rule);
-  remember(ctx, [...listBusinessHours(ctx), rule]);
+  remember(ctx, [...rules, rule]);
   ctx.audit({ action: 'business_hours_rule.created', targetKind: 'business_hours_rule', targetId: rule.id, after: rule });
   return rule;
 });

@@ -96,7 +96,7 @@ export function listSites(view: View, page: { cursor: Cursor | undefined; limit:
  * Whether a browser on this origin may use the site. Entries are hosts or origins; `*.example.com` is any depth of subdomain
  * and not the apex. No origin is not a browser and passes (decisions 4.12).
  */
-export function allowsOrigin(site: SiteRecord, origin: string | undefined): boolean {
+export function allowsOrigin(site: Pick<SiteRecord, 'allowedOrigins'>, origin: string | undefined): boolean {
   if (origin === undefined) return true;
   const url = URL.parse(origin);
   if (url === null) return false;

@@ -6,7 +6,6 @@ import { changeConversation, type ConversationChanges, conversationKind, convers
 import { refuse } from './errors.ts';
 import { endHandshake } from './handshake.ts';
 import { appendSystemLine } from './messages.ts';
-import { isActive, theRoster } from './roster.ts';
 import { drainQueue, routeChat } from './routing.ts';
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
@@ -61,7 +60,7 @@ export const autoClose = command('conversation.autoClose', (ctx, params: Deadlin
 export function moveTo(ctx: Context, conversation: ConversationRecord, status: ConversationStatus): ConversationRecord {
   const stays = status === 'open' || status === 'pending';
   const free = stays ? conversation : endHandshake(ctx, conversation);
-  const changes: ConversationChanges = { status, ...timesOf(ctx, free, status), ...(status === 'open' && hasLostAssignee(ctx, free) ? { assignedAgentId: null } : {}) };
+  const changes: ConversationChanges = { status, ...timesOf(ctx, free, status) };
   const moved = changeConversation(ctx, free, changes, status === 'closed' ? 'conversation.closed' : undefined);
   if (status === 'solved') ctx.setDeadline(autoCloseDeadline, moved.id, ctx.nowMs + theWorkspace(ctx).settings.autoCloseDays * dayMs);
   else if (conversation.status === 'solved') ctx.clearDeadline(autoCloseDeadline, moved.id);
@@ -74,12 +73,6 @@ export function moveTo(ctx: Context, conversation: ConversationRecord, status: C
 /** A customer's message brings a solved or closed conversation back; a spam one stays (decisions 4.5). */
 export function reopenForCustomer(ctx: Context, conversation: ConversationRecord): ConversationRecord {
   return conversation.status === 'solved' || conversation.status === 'closed' ? moveTo(ctx, conversation, 'open') : conversation;
-}
-
-/** Who solved it may have left the workspace since; then it is the queue's. */
-function hasLostAssignee(ctx: Context, conversation: ConversationRecord): boolean {
-  const assignee = conversation.assignedAgentId === null ? undefined : theRoster(ctx).agents.get(conversation.assignedAgentId);
-  return assignee !== undefined && !isActive(assignee);
 }
 
 function timesOf(ctx: Context, conversation: ConversationRecord, status: ConversationStatus): ConversationChanges {

@@ -6,7 +6,6 @@ process.env['UV_THREADPOOL_SIZE'] ??= '32';
 
 const { ConfigError, readConfig } = await import('./config.ts');
 const { DataFolderInUse, serve } = await import('./serve.ts');
-const { ListenFailed } = await import('./server.ts');
 const { DatabaseUnusable } = await import('../store/database.ts');
 const { resolve } = await import('node:path');
 
@@ -34,7 +33,7 @@ try {
     });
   }
 } catch (error) {
-  if (!(error instanceof ConfigError || error instanceof DataFolderInUse || error instanceof ListenFailed || error instanceof DatabaseUnusable)) throw error;
+  if (!(error instanceof ConfigError || error instanceof DataFolderInUse || error instanceof DatabaseUnusable)) throw error;
   process.stderr.write(`switchboard: ${error.message}\n`);
   process.exit(1);
 }

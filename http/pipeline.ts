@@ -10,7 +10,6 @@ import { requireFeature } from '../engine/entitlements.ts';
 import { Refusal, refuse, type Slug } from '../engine/errors.ts';
 import type { Caller } from '../engine/runtime/command.ts';
 import type { View } from '../engine/runtime/context.ts';
-import type { Workspace } from '../engine/runtime/workspace.ts';
 import { allowsOrigin, requireSite } from '../engine/sites.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import { authenticate, type Credential } from './credentials.ts';
@@ -183,14 +182,12 @@ export class Pipeline {
     }
     const answer = (outcome: Outcome): void => settle(outcome, budget);
     const fail = (error: unknown): void => answer(this.#failure(compiled, error, call.requestId));
-    let workspace: Workspace | undefined;
     // What a read or a refusal has seen may be one sync from durable; it leaves when the disk has it.
-    const whenDurable = (leave: () => void): void => (workspace === undefined ? leave() : workspace.lane.whenDurable(leave));
+    const whenDurable = (leave: () => void): void => this.#services.engine.whenDurable(call.workspaceId, leave);
     const failWhenDurable = (error: unknown): void => whenDurable(() => fail(error));
     try {
       requireSound(compiled.reader, parts, route.invalidSlug ?? 'invalid_body');
-      if (call.workspaceId !== '') workspace = this.#services.engine.workspace(call.workspaceId) ?? refuse('unauthorized');
-      const view = workspace?.view(call.caller);
+      const view = call.workspaceId === '' ? undefined : (this.#services.engine.workspace(call.workspaceId) ?? refuse('unauthorized')).view(call.caller);
       if (view !== undefined) authorise(route, view, call);
       // Each part was held against the route's own schema.
       const input = { ...call, ...parts } as unknown as Input<never, never, never>;

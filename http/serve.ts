@@ -3,23 +3,25 @@
 
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Directory } from '../engine/directory.ts';
+import { Directory, type WorkspaceFiles } from '../engine/directory.ts';
 import type { Mail } from '../engine/mail.ts';
 import { deadlineCommands, outboxKinds } from '../engine/rules.ts';
 import { allAgents } from '../store/agents.ts';
 import { type Clock, systemClock } from '../engine/runtime/clock.ts';
-import { Engine, WorkspaceUnavailable } from '../engine/runtime/engine.ts';
+import { Engine } from '../engine/runtime/engine.ts';
 import { createIds, type FillRandom } from '../engine/runtime/ids.ts';
 import type { Log } from '../engine/runtime/log.ts';
 import { OutsideFailure } from '../engine/runtime/outbox.ts';
+import type { Workspace } from '../engine/runtime/workspace.ts';
 import { lockFile, type SyncToDisk } from '../store/database.ts';
 import { oldestQueuedOutboxAt } from '../store/outbox.ts';
+import { findWorkspace } from '../store/workspaces.ts';
 import { createAccessTokens } from '../workers/access-tokens.ts';
 import { createCheckpointer } from '../workers/checkpointer.ts';
 import { createPasswordHasher } from '../workers/password-hasher.ts';
 import { createPasswordStrength } from '../workers/password-strength.ts';
 import { MailRefused, type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
-import { type Config, ConfigError } from './config.ts';
+import type { Config } from './config.ts';
 import { readOrMakeSecret } from './data-folder.ts';
 import { createLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
@@ -66,13 +68,14 @@ const bodyTimeoutMs = 30_000;
 /** Requests under way get so long; the rest of the ten seconds is for the disk. */
 const drainTimeoutMs = 6_000;
 
-/** Rejects with ConfigError (the data folder), DataFolderInUse, DatabaseUnusable (directory.db) or ListenFailed. */
+/** Rejects with DataFolderInUse, DatabaseUnusable (directory.db) or an error of the listener. */
 export async function serve(options: ServeOptions): Promise<Running> {
   const { config } = options;
   const log = options.log ?? createLog(config.logLevel);
   const clock = options.clock ?? systemClock();
   const dataDir = resolve(config.dataDir);
-  const lock = lockFolder(dataDir);
+  mkdirSync(dataDir, { recursive: true });
+  const lock = lockFile(join(dataDir, 'lock'));
   if (lock === undefined) throw new DataFolderInUse(`the data folder ${dataDir} is in use by another process`);
 
   const onSyncFailed =
@@ -129,7 +132,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   engine.onPublish((workspaceId, events) => sockets.publish(workspaceId, events));
   const server = createServer({ pipeline, sockets, trustProxy: config.trustProxy, bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs });
 
-  await directory.sweep({ isHeld: (row) => isHeld(engine, row), discard: (workspaceId) => engine.discard(workspaceId) });
+  await directory.sweep(workspaceFiles(engine));
   let port: number;
   try {
     port = await server.listen(config.host, config.port);
@@ -169,16 +172,6 @@ export async function serve(options: ServeOptions): Promise<Running> {
   }
 }
 
-/** Undefined when another process has it. Throws ConfigError. */
-function lockFolder(dataDir: string): ReturnType<typeof lockFile> {
-  try {
-    mkdirSync(dataDir, { recursive: true });
-    return lockFile(join(dataDir, 'lock'));
-  } catch (cause) {
-    throw new ConfigError(`DATA_DIR: the folder ${dataDir} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
-  }
-}
-
 async function deliverMail(sender: MailSender, config: Config, item: { id: string; mail: Mail }): Promise<string> {
   const { fromName, ...mail } = item.mail;
   try {
@@ -189,16 +182,20 @@ async function deliverMail(sender: MailSender, config: Config, item: { id: strin
   }
 }
 
-function isHeld(engine: Engine, row: { workspaceId: string; agentId: string; email: string }): boolean | undefined {
-  try {
-    const workspace = engine.workspace(row.workspaceId);
-    const agent = workspace && allAgents(workspace.db).find(({ id }) => id === row.agentId);
-    return agent?.email.toLowerCase() === row.email.toLowerCase();
-  } catch (error) {
-    // Logged where it was opened; a damaged file concerns its own workspace alone.
-    if (error instanceof WorkspaceUnavailable) return undefined;
-    throw error;
-  }
+function workspaceFiles(engine: Engine): WorkspaceFiles {
+  const read = <Value>(workspaceId: string, from: (db: Workspace['db'] | undefined) => Value): Value | null => {
+    try {
+      return from(engine.workspace(workspaceId)?.db);
+    } catch {
+      // Said in the log where it was opened.
+      return null;
+    }
+  };
+  return {
+    emailOf: (workspaceId, agentId) => read(workspaceId, (db) => (db === undefined ? undefined : allAgents(db).find((agent) => agent.id === agentId)?.email)),
+    isMade: (workspaceId) => read(workspaceId, (db) => db !== undefined && findWorkspace(db) !== undefined),
+    remove: (workspaceId) => engine.discard(workspaceId),
+  };
 }
 
 function outboxAgeSeconds(engine: Engine, clock: Clock): number {

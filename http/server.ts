@@ -15,7 +15,7 @@ export interface ServerOptions {
 }
 
 export interface Server {
-  /** Resolves to the port. Rejects with ListenFailed. */
+  /** Resolves to the port. Rejects when it is taken. */
   listen(host: string, port: number): Promise<number>;
   /** Takes no new connection; requests under way finish. */
   stopListening(): void;
@@ -23,11 +23,6 @@ export interface Server {
   drained(): Promise<void>;
   /** Closes what is still open. */
   close(): void;
-}
-
-/** The address is taken, or none of this machine's. `message` names the settings that chose it. */
-export class ListenFailed extends Error {
-  override readonly name = 'ListenFailed';
 }
 
 interface SocketData {
@@ -183,7 +178,7 @@ export function createServer(options: ServerOptions): Server {
         app.listen(host, port, (socket) => {
           // The library's types promise a socket; it hands out false when the port is taken.
           if (!socket) {
-            reject(new ListenFailed(`HOST and PORT: cannot listen on ${host}:${port}; is something else using the port?`));
+            reject(new Error(`cannot listen on ${host}:${port}; is something else using the port?`));
             return;
           }
           listening = socket;

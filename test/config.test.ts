@@ -1,12 +1,7 @@
-import { createServer } from 'node:http';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { silentLog } from '../engine/runtime/log.ts';
-import { ConfigError, readConfig } from '../http/config.ts';
-import { DataFolderInUse, serve } from '../http/serve.ts';
-import { ListenFailed } from '../http/server.ts';
+import { readConfig } from '../http/config.ts';
 
 t.test('everything runs with nothing set', async (t) => {
   t.same(readConfig({}), {
@@ -100,35 +95,4 @@ t.test('every variable that is read is tried above', async (t) => {
   const tried = new Set([...good.map(([name]) => name), ...bad.map(([name]) => name), 'SMTP_URL']);
   t.same([...read].filter((name) => !tried.has(name)), []);
   t.same([...tried].filter((name) => !read.has(name)), []);
-});
-
-const folder = (): string => mkdtempSync(join(tmpdir(), 'switchboard-'));
-
-t.test('a folder that cannot be one, or is in use, is named', async (t) => {
-  const dir = folder();
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
-  writeFileSync(join(dir, 'file'), '');
-  const config = (dataDir: string) => readConfig({ DATA_DIR: dataDir, PORT: '0' });
-  await t.rejects(serve({ config: config(join(dir, 'file')), log: silentLog }), { name: ConfigError.name, message: new RegExp(`^DATA_DIR: the folder ${join(dir, 'file')} `) });
-
-  const data = join(dir, 'data');
-  const first = await serve({ config: config(data), log: silentLog });
-  await t.rejects(serve({ config: config(data), log: silentLog }), { name: DataFolderInUse.name, message: new RegExp(data) });
-  t.equal((await fetch(`${first.url}/healthz`)).status, 200, 'the first goes on');
-  await first.stop();
-  const next = await serve({ config: config(data), log: silentLog });
-  await next.stop();
-});
-
-t.test('a port that is taken is named, and the folder is free again', async (t) => {
-  const dir = folder();
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
-  const other = createServer();
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => void other.close());
-  const address = other.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  await t.rejects(serve({ config: readConfig({ DATA_DIR: dir, PORT: String(port) }), log: silentLog }), { name: ListenFailed.name, message: new RegExp(`PORT.*${port}`) });
-  const free = await serve({ config: readConfig({ DATA_DIR: dir, PORT: '0' }), log: silentLog });
-  await free.stop();
 });

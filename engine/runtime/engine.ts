@@ -110,17 +110,20 @@ export class Engine {
     return this.#open.get(workspaceId) ?? this.#openFile(workspaceId);
   }
 
-  /** Removes the file of a workspace that was never made: nothing was ever acknowledged that is in it. */
-  discard(workspaceId: string): void {
-    if (!uuid.test(workspaceId)) return;
-    this.#open.get(workspaceId)?.db.close();
+  /** Removes the file of a workspace that never came to be. Whatever is in it is lost. */
+  async discard(workspaceId: string): Promise<void> {
+    const workspace = this.#open.get(workspaceId);
+    await workspace?.lane.drained();
     this.#open.delete(workspaceId);
-    this.#broken.delete(workspaceId);
-    try {
-      for (const suffix of ['', '-wal', '-shm']) rmSync(this.#pathOf(workspaceId) + suffix, { force: true });
-    } catch (error) {
-      this.#options.log.error({ workspaceId, err: error }, 'the file of a workspace that was never made cannot be removed');
-    }
+    workspace?.db.close();
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${this.#pathOf(workspaceId)}${suffix}`, { force: true });
+  }
+
+  /** Calls back once what can be seen of the workspace at this moment is durable. */
+  whenDurable(workspaceId: string, call: () => void): void {
+    const workspace = this.#open.get(workspaceId);
+    if (workspace === undefined) call();
+    else workspace.lane.whenDurable(call);
   }
 
   /** Sets the alarms of every workspace from its rows, a file per turn of the loop, so that requests are served meanwhile. */

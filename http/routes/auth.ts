@@ -53,15 +53,16 @@ export const authRoutes = [
       const passwordHash = await hasher.hash(body.password);
       const workspaceId = ids.uuid();
       const agentId = ids.uuid();
-      const signedIn = await directory.withWorkspace({ workspaceId, agentId, email, name, wanted: slugOf(name) }, async (subdomain) => {
-        try {
-          engine.create(workspaceId);
-          return await engine.execute(register, { workspaceId, caller: systemCaller, params: { agentId, email, passwordHash, workspaceName: name, subdomain, siteDomain, autoCloseDays: config.autoCloseDays } });
-        } catch (error) {
-          engine.discard(workspaceId);
-          throw error;
-        }
-      });
+      const signedIn = await directory.withWorkspace(
+        { workspaceId, agentId, email, name, subdomain: slugOf(name) },
+        {
+          make: async (subdomain) => {
+            engine.create(workspaceId);
+            return engine.execute(register, { workspaceId, caller: systemCaller, params: { agentId, email, passwordHash, workspaceName: name, subdomain, siteDomain, autoCloseDays: config.autoCloseDays } });
+          },
+          remove: () => engine.discard(workspaceId),
+        },
+      );
       return sessionOf(services, signedIn);
     },
   }),
