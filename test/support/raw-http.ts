@@ -1,6 +1,6 @@
 // A request with exactly the headers and bytes that a test gives it, where fetch would add or refuse some.
 
-import { type IncomingHttpHeaders, request } from 'node:http';
+import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 
 export interface RawAnswer {
@@ -9,6 +9,8 @@ export interface RawAnswer {
   readonly text: string;
   /** Parsed JSON, or undefined. */
   readonly body: any;
+  /** Which connection of ours it came over. */
+  readonly localPort: number;
 }
 
 export interface RawRequest {
@@ -18,19 +20,22 @@ export interface RawRequest {
   readonly body?: string | Uint8Array;
   /** Sends the body in these parts, without announcing its length. */
   readonly chunks?: readonly (string | Uint8Array)[];
+  /** Whose connections are used; else each request has one of its own. */
+  readonly agent?: Agent;
 }
 
 export function rawRequest(base: string, options: RawRequest): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    const { method = 'GET', path, headers = {}, body, chunks } = options;
+    const { method = 'GET', path, headers = {}, body, chunks, agent = false } = options;
     const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
-    const outgoing = request(new URL(path, base), { method, headers: { ...headers, ...length } }, (incoming) => {
+    const outgoing = request(new URL(path, base), { method, headers: { ...headers, ...length }, agent }, (incoming) => {
+      const localPort = incoming.socket.localPort ?? 0;
       const parts: Buffer[] = [];
       incoming.on('data', (part: Buffer) => parts.push(part));
       incoming.on('end', () => {
         const text = Buffer.concat(parts).toString('utf8');
         const isJson = incoming.headers['content-type']?.startsWith('application/json') === true && text !== '';
-        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, body: isJson ? JSON.parse(text) : undefined });
+        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, body: isJson ? JSON.parse(text) : undefined, localPort });
       });
       incoming.on('error', reject);
     });
