@@ -134,6 +134,7 @@ function issueToken(ctx: Context, options: { agent: AgentRecord; kind: OneTimeTo
 
 function requireTokenHolder(view: View, token: OneTimeToken, slug: 'gone' | 'reset_token_expired'): AgentRecord {
   const agent = theRoster(view).agents.get(token.agentId);
-  if (agent === undefined || agent.deactivatedAt !== null || token.endedAt !== null || token.expiresAt <= view.at) refuse(slug);
+  // Those of somebody who was deactivated have ended with it.
+  if (agent === undefined || token.endedAt !== null || token.expiresAt <= view.at) refuse(slug);
   return agent;
 }

@@ -167,6 +167,9 @@ t.test('agents', async (t) => {
     t.match(await service.delete(`/agents/${second.agentId}`, second.token), { status: 400, body: { error: 'cannot_deactivate_self' } });
     t.match(await service.patch(`/agents/${second.agentId}`, { role: 'supervisor' }, second.token), { status: 200, body: { role: 'supervisor' } }, 'another admin may step down');
     t.match(await service.patch(`/agents/${alone.agentId}`, { role: 'agent' }, alone.token), { status: 400, body: { error: 'last_admin' } }, 'the owner is the only one again');
+    await service.delete(`/agents/${second.agentId}`, alone.token);
+    await service.patch(`/agents/${second.agentId}`, { role: 'admin' }, alone.token);
+    t.match(await service.patch(`/agents/${alone.agentId}`, { role: 'agent' }, alone.token), { status: 400, body: { error: 'last_admin' } }, 'a deactivated admin is none');
     t.match(await service.patch(`/agents/${alone.agentId}`, { role: 'admin' }, alone.token), { status: 200 }, 'to be what one is is no demotion');
   });
 

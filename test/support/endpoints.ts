@@ -74,11 +74,6 @@ export function callRoute(service: Service, route: Route, options: { values: Rea
   return service.call(route.method, `/${pathWith(route, options.values)}${query}`, { token, body, ...(headers && { headers }) });
 }
 
-/** What pages and documents answer is not the API's. */
-export function isApi(route: Route): boolean {
-  return fullPath(route).startsWith('/api/v1/') && route.send === undefined;
-}
-
 function raise(message: string): never {
   throw new Error(message);
 }
