@@ -1,6 +1,6 @@
 // The part of the service that no single workspace owns: unique subdomains and agent emails. A change that needs both this
 // file and a workspace's reserves here, writes there, confirms here. The workspace's file is the truth: once it has the change
-// the change holds, and confirming is tidying that is tried until it is done. What a crash leaves reserved is swept at start.
+// the change holds, and what a crash or a failing disk leaves reserved is swept: settled by what the workspace's file says.
 
 import { join } from 'node:path';
 import { Database, type SyncToDisk } from '../store/database.ts';
@@ -49,8 +49,8 @@ export interface WorkspaceFiles {
   remove(workspaceId: string): Promise<void>;
 }
 
-/** Before a reservation that the disk refused to settle is settled again. */
-const settleAgainMs = 30_000;
+/** Before reservations that the disk refused to settle are swept. */
+const sweepAfterMs = 30_000;
 /** Workspaces of one name that are told apart by counting; the rest by a piece of their id. */
 const maxCounted = 20;
 
@@ -59,6 +59,9 @@ export class Directory {
   readonly #lane: Lane;
   readonly #clock: Clock;
   readonly #log: Log;
+  /** Agents and workspaces whose change is under way: their reservations are not the sweep's. */
+  readonly #underWay = new Set<string>();
+  #files: WorkspaceFiles | undefined;
   /** The last change of each agent's address that is under way. */
   readonly #turns = new Map<string, Promise<unknown>>();
   #stopped = false;
@@ -82,7 +85,7 @@ export class Directory {
   withWorkspace<Result>(wanted: WantedWorkspace, file: { make(subdomain: string): Promise<Result>; remove(): Promise<void> }): Promise<Result> {
     const { workspaceId, agentId, name, email } = wanted;
     let subdomain = wanted.subdomain;
-    return this.#around({
+    return this.#around([agentId, workspaceId], {
       reserve: () =>
         this.change((db, at) => {
           if (findDirectoryEmail(db, email) !== undefined) refuse('email_taken');
@@ -127,53 +130,55 @@ export class Directory {
           if (findDirectoryEmail(db, row.email)?.reservedAt != null) deleteDirectoryEmail(db, row);
         }),
     };
-    return this.#inTurn(row.agentId, () => this.#around(steps));
+    return this.#inTurn(row.agentId, () => this.#around([row.agentId], steps));
   }
 
   /**
    * A change of both files: reserves here, does the work that writes the workspace, then confirms, or gives back when the work
    * was refused. Neither of the two decides anything any more, so neither fails the change.
    */
-  async #around<Result>(steps: { reserve(): Promise<void>; work(): Promise<Result>; confirm(): Promise<void>; giveBack(): Promise<void> }): Promise<Result> {
-    await steps.reserve();
-    let result: Result;
+  async #around<Result>(ids: readonly string[], steps: { reserve(): Promise<void>; work(): Promise<Result>; confirm(): Promise<void>; giveBack(): Promise<void> }): Promise<Result> {
+    for (const id of ids) this.#underWay.add(id);
+    let settle = steps.giveBack;
     try {
-      result = await steps.work();
-    } catch (error) {
-      await this.#settle(steps.giveBack);
-      throw error;
-    }
-    await this.#settle(steps.confirm);
-    return result;
-  }
-
-  /** Tried until the disk takes it; what a stop leaves is settled by the sweep at the next start. */
-  async #settle(step: () => Promise<void>): Promise<void> {
-    if (this.#stopped) return;
-    try {
-      await step();
-    } catch (error) {
-      this.#log.error({ err: error }, 'a reservation could not be settled and is tried again');
-      this.#clock.after(settleAgainMs, () => void this.#settle(step));
+      await steps.reserve();
+      try {
+        const result = await steps.work();
+        settle = steps.confirm;
+        return result;
+      } finally {
+        await settle().catch((error: unknown) => this.#sweepLater(error));
+      }
+    } finally {
+      for (const id of ids) this.#underWay.delete(id);
     }
   }
 
-  /** Settles what a crash left reserved, by what the workspaces' own files say. What cannot be read now stays reserved. */
+  #sweepLater(error: unknown): void {
+    this.#log.error({ err: error }, 'reservations could not be settled; they are swept later');
+    this.#clock.after(sweepAfterMs, () => {
+      if (this.#files !== undefined && !this.#stopped) this.sweep(this.#files).catch((again: unknown) => this.#sweepLater(again));
+    });
+  }
+
+  /** Settles what was left reserved, by what the workspaces' own files say. What cannot be read now stays reserved. */
   async sweep(files: WorkspaceFiles): Promise<void> {
-    const emails = reservedEmails(this.#db).map((row) => ({ row, present: files.emailOf(row.workspaceId, row.agentId) }));
-    const workspaces = reservedWorkspaces(this.#db).map((row) => ({ row, isMade: files.isMade(row.id) }));
-    if (emails.length + workspaces.length === 0) return;
-    for (const { row, isMade } of workspaces) if (isMade === false) await files.remove(row.id);
+    this.#files = files;
+    const isMade = (workspaceId: string): boolean | null => (this.#underWay.has(workspaceId) ? null : files.isMade(workspaceId));
+    if (reservedEmails(this.#db).length + reservedWorkspaces(this.#db).length === 0) return;
+    for (const { id } of reservedWorkspaces(this.#db)) if (isMade(id) === false) await files.remove(id);
     await this.change((db) => {
-      for (const { row, present } of emails) {
+      for (const row of reservedEmails(db)) {
+        const present = this.#underWay.has(row.agentId) ? null : files.emailOf(row.workspaceId, row.agentId);
         if (present === null) continue;
         if (present?.toLowerCase() === row.email.toLowerCase()) confirmDirectoryEmail(db, row);
         else deleteDirectoryEmail(db, row);
       }
-      for (const { row, isMade } of workspaces) {
-        if (isMade === null) continue;
-        if (isMade) confirmDirectoryWorkspace(db, row.id);
-        else deleteDirectoryWorkspace(db, row.id);
+      for (const { id } of reservedWorkspaces(db)) {
+        const made = isMade(id);
+        if (made === null) continue;
+        if (made) confirmDirectoryWorkspace(db, id);
+        else deleteDirectoryWorkspace(db, id);
       }
     });
   }

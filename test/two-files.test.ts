@@ -243,6 +243,22 @@ t.test('[operations] a disk that fails between the two', async (t) => {
     t.equal((await service.post('/agents/invite', { email: owner.email, name: 'O', role: 'agent' }, owner.token)).status, 201, 'and is free');
   });
 
+  await t.test('what is settled late does not undo what came since', async (t) => {
+    const reached = disk.stopWhen(() => isWritten(service, 'early@example.com'));
+    const answered = service.patch(`/agents/${owner.agentId}`, { email: 'early@example.com' }, owner.token);
+    await reached;
+    refuseWrites(directory.db, true);
+    disk.goOn();
+    t.equal((await answered).status, 200);
+    refuseWrites(directory.db, false);
+    t.equal((await service.patch(`/agents/${owner.agentId}`, { email: 'since@example.com' }, owner.token)).status, 200);
+    service.clock.advance(30_000);
+    await directory.change(() => undefined);
+    t.equal(isSettled(service), true);
+    t.equal((await login(service, 'since@example.com')).status, 200);
+    t.equal((await login(service, 'early@example.com')).status, 401);
+  });
+
   await t.test('a workspace\'s file cannot be made: 503, and the registration can be repeated', async (t) => {
     service.clock.advance(60_000);
     const folder = join(service.dataDir, 'workspaces');
