@@ -7,12 +7,13 @@ import { conversationIdsOfAgent } from '../store/conversations.ts';
 import { endOneTimeTokens } from '../store/one-time-tokens.ts';
 import { allAgentChannels, callingAgent, requireAdmin } from './access.ts';
 import { changeConversation, conversationKind } from './conversation.ts';
+import { auditingMembers } from './departments.ts';
 import { requireSeat } from './entitlements.ts';
 import { refuse, refuseField } from './errors.ts';
 import { revertHandshake } from './handshake.ts';
 import { issueJoinCode } from './joining.ts';
 import { appendSystemLine } from './messages.ts';
-import { addAgent, type AgentView, agentView, inviteStatusOf, ownerOf, putAgent, requireAgent, type Roster, theRoster } from './roster.ts';
+import { addAgent, type AgentView, agentView, inviteStatusOf, isActive, ownerOf, putAgent, requireAgent, theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
@@ -50,7 +51,7 @@ export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): 
     deactivatedAt: null,
     createdAt: ctx.at,
   };
-  addAgent(ctx, agent);
+  auditingMembers(ctx, groupIds, () => addAgent(ctx, agent));
   issueJoinCode(ctx, agent, params.baseUrl);
   const view = agentView(agent, theRoster(ctx));
   ctx.audit({ action: 'agent.invited', targetKind: 'agent', targetId: agent.id, after: view });
@@ -90,7 +91,7 @@ export interface AgentChanges {
 }
 
 /** Specification 4.7. A changed email must be reserved first. Refuses admin_required, not_found, last_admin, cannot_demote_owner, invalid_body. */
-export const changeAgent = command('agent.update', (ctx, params: { agentId: string; changes: AgentChanges }): AgentView => {
+export const changeAgent = command('agent.update', (ctx, params: { agentId: string; changes: AgentChanges; baseUrl: string }): AgentView => {
   const caller = callingAgent(ctx);
   const agent = requireAgent(ctx, params.agentId);
   const { changes } = params;
@@ -108,11 +109,19 @@ export const changeAgent = command('agent.update', (ctx, params: { agentId: stri
     groupIds: changes.groupIds === undefined ? agent.groupIds : requireDepartments(ctx, changes.groupIds),
     canTransfer: changes.canTransfer ?? agent.canTransfer,
   };
-  putAgent(ctx, next);
+  auditingMembers(ctx, [...new Set([...agent.groupIds, ...next.groupIds])], () => putAgent(ctx, next));
   auditChange(ctx, agent, next);
+  if (next.email !== agent.email) moveMailbox(ctx, next, params.baseUrl);
   drainQueue(ctx);
   return agentView(next, theRoster(ctx));
 });
+
+/** What was mailed to the former address opens nothing any more; an invitation goes to the new one. */
+function moveMailbox(ctx: Context, agent: AgentRecord, baseUrl: string): void {
+  endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
+  endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
+  if (!isActive(agent) && agent.deactivatedAt === null) issueJoinCode(ctx, agent, baseUrl);
+}
 
 /** Specification 3. Refuses admin_required, not_found, cannot_deactivate_self, last_admin, cannot_deactivate_owner. */
 export const deactivateAgent = command('agent.deactivate', (ctx, params: { agentId: string }): void => {
@@ -121,7 +130,7 @@ export const deactivateAgent = command('agent.deactivate', (ctx, params: { agent
   if (agent.id === caller.id) refuse('cannot_deactivate_self');
   if (agent.role === 'admin') requireDemotable(ctx, agent, 'cannot_deactivate_owner');
   if (agent.deactivatedAt !== null) return;
-  putAgent(ctx, {
+  const gone: AgentRecord = {
     ...agent,
     status: 'offline',
     role: 'agent',
@@ -130,10 +139,11 @@ export const deactivateAgent = command('agent.deactivate', (ctx, params: { agent
     tokenVersion: agent.tokenVersion + 1,
     joinedAt: null,
     deactivatedAt: ctx.at,
-  });
+  };
+  putAgent(ctx, gone);
   endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
   endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
-  ctx.audit({ action: 'agent.deleted', targetKind: 'agent', targetId: agent.id, before: agentView(agent, theRoster(ctx)) });
+  ctx.audit({ action: 'agent.deleted', targetKind: 'agent', targetId: agent.id, before: agentView(agent, theRoster(ctx)), after: agentView(gone, theRoster(ctx)) });
   returnConversations(ctx, agent);
   drainQueue(ctx);
 });
@@ -191,17 +201,12 @@ function channelsFor(role: Role, channels: readonly AgentChannel[] | undefined):
   return role === 'admin' ? allAgentChannels : [...new Set(channels ?? (['chats'] as const))];
 }
 
+/** A role has an action of its own, departments have theirs; the rest is told by the fields that changed. */
 function auditChange(ctx: Context, before: AgentRecord, after: AgentRecord): void {
-  const roster: Roster = theRoster(ctx);
   const target = { targetKind: 'agent', targetId: after.id };
   if (before.role !== after.role) ctx.audit({ action: 'agent.role_changed', ...target, before: { role: before.role }, after: { role: after.role } });
-  for (const departmentId of symmetricDifference(before.groupIds, after.groupIds)) {
-    const isMember = after.groupIds.includes(departmentId);
-    ctx.audit({ action: 'department.members_changed', targetKind: 'department', targetId: departmentId, after: isMember ? { added: [after.id] } : { removed: [after.id] } });
-  }
-  ctx.audit({ action: 'agent.updated', ...target, before: agentView(before, roster), after: agentView(after, roster) });
-}
-
-function symmetricDifference(a: readonly string[], b: readonly string[]): string[] {
-  return [...a.filter((id) => !b.includes(id)), ...b.filter((id) => !a.includes(id))];
+  const changed = (['email', 'name', 'avatarUrl', 'channels', 'canTransfer'] as const).filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
+  if (changed.length === 0) return;
+  const named = (agent: AgentRecord): object => Object.fromEntries(changed.map((field) => [field, agent[field]]));
+  ctx.audit({ action: 'agent.updated', ...target, before: named(before), after: named(after) });
 }

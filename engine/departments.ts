@@ -6,7 +6,7 @@ import { requireAdmin } from './access.ts';
 import { changeConversation, conversationKind, writeConversation } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
 import { appendServiceLine } from './messages.ts';
-import { businessHoursKind } from './office-hours.ts';
+import { dropRulesOfDepartment } from './office-hours.ts';
 import { putAgent, type Roster, setRoster, theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
 import { command } from './runtime/command.ts';
@@ -27,8 +27,22 @@ const clearPage = 200;
 export const clearDeadline = 'department.clear';
 
 export function departmentView(view: Pick<View, 'state'>, department: DepartmentRecord): DepartmentView {
-  const memberIds = [...theRoster(view).agents.values()].filter((agent) => agent.groupIds.includes(department.id)).map((agent) => agent.id);
-  return { id: department.id, name: department.name, memberIds, isDefault: theWorkspace(view).settings.defaultDepartmentId === department.id, createdAt: department.createdAt };
+  return { id: department.id, name: department.name, memberIds: memberIdsOf(view, department.id), isDefault: theWorkspace(view).settings.defaultDepartmentId === department.id, createdAt: department.createdAt };
+}
+
+function memberIdsOf(view: Pick<View, 'state'>, departmentId: string): string[] {
+  return [...theRoster(view).agents.values()].filter((agent) => agent.groupIds.includes(departmentId)).map((agent) => agent.id);
+}
+
+/** Does what may change who belongs to these departments, and says in the audit log where it did. */
+export function auditingMembers(ctx: Context, departmentIds: readonly string[], change: () => void): void {
+  const before = new Map(departmentIds.map((id) => [id, memberIdsOf(ctx, id)]));
+  change();
+  for (const [departmentId, memberIdsBefore] of before) {
+    const memberIds = memberIdsOf(ctx, departmentId);
+    if (memberIds.join() === memberIdsBefore.join()) continue;
+    ctx.audit({ action: 'department.members_changed', targetKind: 'department', targetId: departmentId, before: { memberIds: memberIdsBefore }, after: { memberIds } });
+  }
 }
 
 export function listDepartments(view: View): DepartmentView[] {
@@ -63,21 +77,24 @@ export const changeDepartment = command('department.update', (ctx, params: { dep
   const before = roster.departments.get(params.departmentId) ?? refuse('not_found');
   const { name, memberIds, isDefault } = params.changes;
   if (name === undefined && memberIds === undefined && isDefault === undefined) refuseField('invalid_body', 'body', 'must name a field that can be changed');
+  const viewBefore = departmentView(ctx, before);
   const after: DepartmentRecord = { ...before, name: name ?? before.name };
   if (after.name !== before.name) {
     requireFreeName(ctx, after.name, before.id);
     renameDepartment(ctx.db, before.id, after.name);
     setRoster(ctx, { ...roster, departments: new Map(roster.departments).set(after.id, after) });
-    ctx.audit({ action: 'department.updated', targetKind: 'department', targetId: after.id, before: { name: before.name }, after: { name: after.name } });
   }
+  if (isDefault !== undefined && isDefault !== viewBefore.isDefault) setDefault(ctx, isDefault ? after.id : null);
   if (memberIds !== undefined) {
-    const membersBefore = departmentView(ctx, before).memberIds;
-    setMembers(ctx, after, memberIds);
-    ctx.audit({ action: 'department.members_changed', targetKind: 'department', targetId: after.id, before: { memberIds: membersBefore }, after: { memberIds } });
+    auditingMembers(ctx, [after.id], () => setMembers(ctx, after, memberIds));
     drainQueue(ctx);
   }
-  if (isDefault !== undefined && isDefault !== (theWorkspace(ctx).settings.defaultDepartmentId === after.id)) setDefault(ctx, isDefault ? after.id : null);
-  return departmentView(ctx, after);
+  const view = departmentView(ctx, after);
+  if (view.name !== viewBefore.name || view.isDefault !== viewBefore.isDefault) {
+    const named = ({ name, isDefault }: DepartmentView) => ({ name, isDefault });
+    ctx.audit({ action: 'department.updated', targetKind: 'department', targetId: after.id, before: named(viewBefore), after: named(view) });
+  }
+  return view;
 });
 
 /** Its conversations have none afterwards. Refuses admin_required, not_found. */
@@ -87,8 +104,8 @@ export const removeDepartment = command('department.delete', (ctx, params: { dep
   const before = departmentView(ctx, department);
   setMembers(ctx, department, []);
   if (before.isDefault) setDefault(ctx, null);
+  dropRulesOfDepartment(ctx, department.id);
   deleteDepartment(ctx.db, department.id);
-  ctx.forgetAll(businessHoursKind);
   const roster = theRoster(ctx);
   const departments = new Map(roster.departments);
   departments.delete(department.id);

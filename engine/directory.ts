@@ -1,6 +1,6 @@
 // The part of the service that no single workspace owns: unique subdomains and agent emails. A change that needs both this
-// file and a workspace's reserves here, writes there, confirms here; a crash between leaves a reservation that the sweep at
-// start confirms or removes by looking at the workspace's file.
+// file and a workspace's reserves here, writes there, confirms here. The workspace's file is the truth: once it has the change
+// the change holds, and what a crash or a failing disk leaves reserved is swept: settled by what the workspace's file says.
 
 import { join } from 'node:path';
 import { Database, type SyncToDisk } from '../store/database.ts';
@@ -31,13 +31,44 @@ export interface DirectoryOptions {
   onSyncFailed(error: Error): void;
 }
 
+export interface WantedWorkspace {
+  readonly workspaceId: string;
+  readonly agentId: string;
+  readonly name: string;
+  /** Numbered when it is taken. */
+  readonly subdomain: string;
+  readonly email: string;
+}
+
+/** What the sweep asks of the workspaces' own files. `null`: the file cannot be read now. */
+export interface WorkspaceFiles {
+  emailOf(workspaceId: string, agentId: string): string | undefined | null;
+  /** Whether the workspace came to be; false when its file is missing or empty. */
+  isMade(workspaceId: string): boolean | null;
+  /** Removes the file of one that did not. */
+  remove(workspaceId: string): Promise<void>;
+}
+
+/** Before reservations that the disk refused to settle are swept. */
+const sweepAfterMs = 30_000;
+/** Workspaces of one name that are told apart by counting; the rest by a piece of their id. */
+const maxCounted = 20;
+
 export class Directory {
   readonly #db: Database;
   readonly #lane: Lane;
   readonly #clock: Clock;
+  readonly #log: Log;
+  /** Agents and workspaces whose change is under way: their reservations are not the sweep's. */
+  readonly #underWay = new Set<string>();
+  #files: WorkspaceFiles | undefined;
+  /** The last change of each agent's address that is under way. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+  #stopped = false;
 
   constructor(options: DirectoryOptions) {
     this.#clock = options.clock;
+    this.#log = options.log;
     this.#db = Database.openWriter(join(options.dataDir, 'directory.db'), directoryMigrations, options.syncToDisk);
     this.#lane = new Lane(this.#db, {
       onBroken: (error) => options.log.error({ err: error }, 'a change of the directory could not be committed'),
@@ -50,79 +81,104 @@ export class Directory {
     return findDirectoryEmail(this.#db, email);
   }
 
-  /** Takes a subdomain like `wanted` and the owner's email for a workspace about to be made. Refuses email_taken. */
-  reserveWorkspace(reservation: { workspaceId: string; agentId: string; name: string; wanted: string; email: string }): Promise<{ subdomain: string }> {
-    return this.change((db, at) => {
-      if (findDirectoryEmail(db, reservation.email) !== undefined) refuse('email_taken');
-      let subdomain = reservation.wanted;
-      for (let suffix = 2; subdomainTaken(db, subdomain); suffix += 1) subdomain = `${reservation.wanted}-${suffix}`;
-      insertDirectoryWorkspace(db, { id: reservation.workspaceId, name: reservation.name, subdomain, reservedAt: at, createdAt: at });
-      insertDirectoryEmail(db, { email: reservation.email, workspaceId: reservation.workspaceId, agentId: reservation.agentId, reservedAt: at });
-      return { subdomain };
+  /** Takes a subdomain like the wanted one and the owner's email, makes the workspace's file, and confirms, or undoes it all. Refuses email_taken. */
+  withWorkspace<Result>(wanted: WantedWorkspace, file: { make(subdomain: string): Promise<Result>; remove(): Promise<void> }): Promise<Result> {
+    const { workspaceId, agentId, name, email } = wanted;
+    let subdomain = wanted.subdomain;
+    return this.#around([agentId, workspaceId], {
+      reserve: () =>
+        this.change((db, at) => {
+          if (findDirectoryEmail(db, email) !== undefined) refuse('email_taken');
+          subdomain = freeSubdomain(db, wanted);
+          insertDirectoryWorkspace(db, { id: workspaceId, name, subdomain, reservedAt: at, createdAt: at });
+          insertDirectoryEmail(db, { email, workspaceId, agentId, reservedAt: at });
+        }),
+      work: () => file.make(subdomain),
+      confirm: () =>
+        this.change((db) => {
+          confirmDirectoryWorkspace(db, workspaceId);
+          confirmDirectoryEmail(db, { email, agentId });
+        }),
+      // The file first: while it is there, the sweep must find the reservation that leads to it.
+      giveBack: async () => {
+        await file.remove();
+        await this.change((db) => {
+          deleteDirectoryEmail(db, { email, agentId });
+          deleteDirectoryWorkspace(db, workspaceId);
+        });
+      },
     });
   }
 
-  confirmWorkspace(ids: { workspaceId: string; agentId: string; email: string }): Promise<void> {
-    return this.change((db) => {
-      confirmDirectoryWorkspace(db, ids.workspaceId);
-      confirmDirectoryEmail(db, ids);
-    });
+  /**
+   * Takes an address for an agent, does the work that writes it to the workspace, and confirms it (which forgets the agent's
+   * former one) or gives it back. One at a time per agent. Refuses email_already_exists when anybody else has it.
+   */
+  withEmail<Result>(row: { email: string; workspaceId: string; agentId: string }, work: () => Promise<Result>): Promise<Result> {
+    const steps = {
+      reserve: () =>
+        this.change((db, at) => {
+          const present = findDirectoryEmail(db, row.email);
+          if (present === undefined) insertDirectoryEmail(db, { ...row, reservedAt: at });
+          else if (present.agentId !== row.agentId) refuse('email_already_exists');
+        }),
+      work,
+      confirm: () => this.change((db) => confirmDirectoryEmail(db, row)),
+      giveBack: () =>
+        this.change((db) => {
+          // An address that was the agent's before stays so.
+          if (findDirectoryEmail(db, row.email)?.reservedAt != null) deleteDirectoryEmail(db, row);
+        }),
+    };
+    return this.#inTurn(row.agentId, () => this.#around([row.agentId], steps));
   }
 
-  releaseWorkspace(ids: { workspaceId: string; agentId: string; email: string }): Promise<void> {
-    return this.change((db) => {
-      deleteDirectoryEmail(db, ids);
-      deleteDirectoryWorkspace(db, ids.workspaceId);
-    });
-  }
-
-  /** Takes an address for an agent of a workspace. Refuses email_already_exists when anybody else has it. */
-  reserveEmail(row: { email: string; workspaceId: string; agentId: string }): Promise<void> {
-    return this.change((db, at) => {
-      const present = findDirectoryEmail(db, row.email);
-      if (present?.agentId === row.agentId) return;
-      if (present !== undefined) refuse('email_already_exists');
-      insertDirectoryEmail(db, { ...row, reservedAt: at });
-    });
-  }
-
-  /** Takes an address, does the work that writes it to the workspace, and confirms or gives it back. */
-  async withEmail<Result>(row: { email: string; workspaceId: string; agentId: string }, work: () => Promise<Result>): Promise<Result> {
-    await this.reserveEmail(row);
+  /**
+   * A change of both files: reserves here, does the work that writes the workspace, then confirms, or gives back when the work
+   * was refused. Neither of the two decides anything any more, so neither fails the change.
+   */
+  async #around<Result>(ids: readonly string[], steps: { reserve(): Promise<void>; work(): Promise<Result>; confirm(): Promise<void>; giveBack(): Promise<void> }): Promise<Result> {
+    for (const id of ids) this.#underWay.add(id);
+    let settle = steps.giveBack;
     try {
-      const result = await work();
-      await this.change((db) => confirmDirectoryEmail(db, row));
-      return result;
-    } catch (error) {
-      await this.#releaseEmail(row);
-      throw error;
+      await steps.reserve();
+      try {
+        const result = await steps.work();
+        settle = steps.confirm;
+        return result;
+      } finally {
+        await settle().catch((error: unknown) => this.#sweepLater(error));
+      }
+    } finally {
+      for (const id of ids) this.#underWay.delete(id);
     }
   }
 
-  #releaseEmail(row: { email: string; agentId: string }): Promise<void> {
-    return this.change((db) => {
-      const present = findDirectoryEmail(db, row.email);
-      if (present?.reservedAt != null) deleteDirectoryEmail(db, row);
+  #sweepLater(error: unknown): void {
+    this.#log.error({ err: error }, 'reservations could not be settled; they are swept later');
+    this.#clock.after(sweepAfterMs, () => {
+      if (this.#files !== undefined && !this.#stopped) this.sweep(this.#files).catch((again: unknown) => this.#sweepLater(again));
     });
   }
 
-  /** Settles what a crash left reserved. `emailOf` reads the agent's present address from its workspace's file. */
-  async sweep(emailOf: (workspaceId: string, agentId: string) => string | undefined): Promise<void> {
-    const emails = reservedEmails(this.#db);
-    const workspaces = reservedWorkspaces(this.#db);
-    if (emails.length + workspaces.length === 0) return;
-    const held = new Map(emails.map((row) => [row.email, emailOf(row.workspaceId, row.agentId)]));
+  /** Settles what was left reserved, by what the workspaces' own files say. What cannot be read now stays reserved. */
+  async sweep(files: WorkspaceFiles): Promise<void> {
+    this.#files = files;
+    const isMade = (workspaceId: string): boolean | null => (this.#underWay.has(workspaceId) ? null : files.isMade(workspaceId));
+    if (reservedEmails(this.#db).length + reservedWorkspaces(this.#db).length === 0) return;
+    for (const { id } of reservedWorkspaces(this.#db)) if (isMade(id) === false) await files.remove(id);
     await this.change((db) => {
-      const made = new Set<string>();
-      for (const row of emails) {
-        if (held.get(row.email)?.toLowerCase() === row.email.toLowerCase()) {
-          confirmDirectoryEmail(db, row);
-          made.add(row.workspaceId);
-        } else deleteDirectoryEmail(db, row);
+      for (const row of reservedEmails(db)) {
+        const present = this.#underWay.has(row.agentId) ? null : files.emailOf(row.workspaceId, row.agentId);
+        if (present === null) continue;
+        if (present?.toLowerCase() === row.email.toLowerCase()) confirmDirectoryEmail(db, row);
+        else deleteDirectoryEmail(db, row);
       }
-      for (const workspace of workspaces) {
-        if (made.has(workspace.id)) confirmDirectoryWorkspace(db, workspace.id);
-        else deleteDirectoryWorkspace(db, workspace.id);
+      for (const { id } of reservedWorkspaces(db)) {
+        const made = isMade(id);
+        if (made === null) continue;
+        if (made) confirmDirectoryWorkspace(db, id);
+        else deleteDirectoryWorkspace(db, id);
       }
     });
   }
@@ -148,6 +204,26 @@ export class Directory {
 
   async stop(): Promise<void> {
     await this.#lane.drained();
+    this.#stopped = true;
     this.#db.close();
   }
+
+  async #inTurn<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const mine = (this.#turns.get(key) ?? Promise.resolve()).then(work, work);
+    this.#turns.set(key, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#turns.get(key) === mine) this.#turns.delete(key);
+    }
+  }
+}
+
+function freeSubdomain(db: Database, { workspaceId, subdomain }: WantedWorkspace): string {
+  if (!subdomainTaken(db, subdomain)) return subdomain;
+  for (let suffix = 2; suffix <= maxCounted; suffix += 1) {
+    const counted = `${subdomain}-${suffix}`;
+    if (!subdomainTaken(db, counted)) return counted;
+  }
+  return `${subdomain}-${workspaceId.slice(-12)}`;
 }

@@ -12,9 +12,9 @@ import { addAgent, isActive, putAgent, theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
 import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
-import type { Context } from './runtime/context.ts';
+import type { Context, View } from './runtime/context.ts';
 import { maintenanceDeadline, maintenanceMs } from './maintenance.ts';
-import { addSite, siteForDomain } from './sites.ts';
+import { addSite } from './sites.ts';
 import { addWorkspace, theWorkspace } from './workspace.ts';
 
 /** 128 bits. With the workspace's locator 44 characters, so that a link stays on one line of a mail. */
@@ -58,7 +58,7 @@ export const register = command('auth.register', (ctx, params: RegisterParams): 
     createdAt: ctx.at,
   };
   addAgent(ctx, agent);
-  if (params.siteDomain !== undefined) addSite(ctx, siteForDomain(params.siteDomain, params.workspaceName));
+  if (params.siteDomain !== undefined) addSite(ctx, { name: params.workspaceName, domain: params.siteDomain });
   ctx.setDeadline(maintenanceDeadline, ctx.workspaceId, ctx.nowMs + maintenanceMs);
   return { agent, workspace };
 });
@@ -74,10 +74,15 @@ export function issueJoinCode(ctx: Context, agent: AgentRecord, baseUrl: string)
   });
 }
 
-/** Refuses not_found for a code that never was, gone for one that was used, replaced or is too old. */
+/** Whom a join code lets in. Refuses not_found for one that never was, gone for one that was used, replaced or is too old. */
+export function requireInvited(view: View, code: string): AgentRecord {
+  const token = findOneTimeToken(view.db, hashOf(code), 'join') ?? refuse('not_found');
+  return requireTokenHolder(view, token, 'gone');
+}
+
+/** Refuses not_found, gone. */
 export const join = command('auth.join', (ctx, params: { code: string; passwordHash: string; name?: string | undefined }): SignedIn => {
-  const token = findOneTimeToken(ctx.db, hashOf(params.code), 'join') ?? refuse('not_found');
-  const agent = requireTokenHolder(ctx, token, 'gone');
+  const agent = requireInvited(ctx, params.code);
   const joined: AgentRecord = { ...agent, name: params.name ?? agent.name, passwordHash: params.passwordHash, joinedAt: ctx.at, status: 'available', deactivatedAt: null };
   endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
   putAgent(ctx, joined);
@@ -97,14 +102,20 @@ export const requestReset = command('auth.requestReset', (ctx, params: { agentId
   });
 });
 
+/** Whose password a reset token lets choose. Refuses reset_token_expired. */
+export function requireResetting(view: View, token: string): AgentRecord {
+  const known = findOneTimeToken(view.db, hashOf(token), 'reset') ?? refuse('reset_token_expired');
+  return requireTokenHolder(view, known, 'reset_token_expired');
+}
+
 /** Sets the password and revokes every session of the agent. Refuses reset_token_expired. */
 export const resetPassword = command('auth.resetPassword', (ctx, params: { token: string; passwordHash: string }): SignedIn => {
-  const token = findOneTimeToken(ctx.db, hashOf(params.token), 'reset') ?? refuse('reset_token_expired');
-  const agent = requireTokenHolder(ctx, token, 'reset_token_expired');
+  const agent = requireResetting(ctx, params.token);
   const reset: AgentRecord = { ...agent, passwordHash: params.passwordHash, tokenVersion: agent.tokenVersion + 1 };
   endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
   putAgent(ctx, reset);
-  ctx.audit({ action: 'agent.reset_password', targetKind: 'agent', targetId: agent.id });
+  // Nobody was signed in, but the token came from the agent's own mailbox.
+  ctx.audit({ actorAgentId: agent.id, action: 'agent.reset_password', targetKind: 'agent', targetId: agent.id });
   return { agent: reset, workspace: theWorkspace(ctx) };
 });
 
@@ -121,8 +132,9 @@ function issueToken(ctx: Context, options: { agent: AgentRecord; kind: OneTimeTo
   return token;
 }
 
-function requireTokenHolder(ctx: Context, token: OneTimeToken, slug: 'gone' | 'reset_token_expired'): AgentRecord {
-  const agent = theRoster(ctx).agents.get(token.agentId);
-  if (agent === undefined || agent.deactivatedAt !== null || token.endedAt !== null || token.expiresAt <= ctx.at) refuse(slug);
+function requireTokenHolder(view: View, token: OneTimeToken, slug: 'gone' | 'reset_token_expired'): AgentRecord {
+  const agent = theRoster(view).agents.get(token.agentId);
+  // Those of somebody who was deactivated have ended with it.
+  if (agent === undefined || token.endedAt !== null || token.expiresAt <= view.at) refuse(slug);
   return agent;
 }

@@ -1,21 +1,15 @@
 // When the workspace is open: weekly hours and holidays in its time zone, and when that changes next. Decisions 4.10.
 
-import { allBusinessHours, type BusinessHoursRecord, deleteBusinessHours, insertBusinessHours, type OpeningHours, updateBusinessHours } from '../store/business-hours.ts';
-import type { SiteRecord } from '../store/sites.ts';
+import { allBusinessHours, type BusinessHoursRecord, deleteBusinessHours, insertBusinessHours, type OpeningHours, updateBusinessHours, type WeeklyHours } from '../store/business-hours.ts';
+import { findSite, type SiteRecord } from '../store/sites.ts';
 import { requireAdmin } from './access.ts';
 import { refuse, refuseField } from './errors.ts';
 import { theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
-import { instantOf, isoWithOffset, localDays } from './time-zones.ts';
+import { instantOn, isoWithOffset, type LocalDay, localDays } from './time-zones.ts';
 import { theWorkspace } from './workspace.ts';
-import { findSite } from '../store/sites.ts';
-
-export interface WeeklyHours {
-  readonly days: readonly OpeningHours[];
-  readonly holidays?: readonly string[] | undefined;
-}
 
 export interface OfficeHours {
   readonly officeHoursOpen: boolean;
@@ -23,43 +17,61 @@ export interface OfficeHours {
   readonly nextChange: string | null;
 }
 
-/** A rule that closes for longer than this is taken as never opening again. */
-const horizonDays = 60;
+/** Longer than a year of holidays, the most that a rule can hold. What does not change within it is taken as never changing. */
+const horizonDays = 370;
 
-/** Open or not at `nowMs`, by the union of the rules. Without any rule it is always open. */
+/** From opening to closing. */
+interface Span {
+  readonly opensMs: number;
+  readonly closesMs: number;
+}
+
+/** Open or not at `nowMs`, by the union of the rules. Without any rule it is always open. A holiday closes the hours that begin on it. */
 export function officeHours(rules: readonly WeeklyHours[], zone: string, nowMs: number): OfficeHours {
   if (rules.length === 0) return { officeHoursOpen: true, nextChange: null };
-  const spans = openSpans(rules, zone, nowMs);
-  const span = spans.find(({ closesMs }) => closesMs > nowMs);
+  const span = currentOrNext(rules, zone, nowMs);
   if (span === undefined) return { officeHoursOpen: false, nextChange: null };
   const isOpen = span.opensMs <= nowMs;
   const changeMs = isOpen ? span.closesMs : span.opensMs;
-  const isEndless = isOpen && span.closesMs >= (spans.at(-1)?.closesMs ?? 0) && changeMs - nowMs > (horizonDays - 1) * 24 * 3600_000;
-  return { officeHoursOpen: isOpen, nextChange: isEndless ? null : isoWithOffset(changeMs, zone) };
+  return { officeHoursOpen: isOpen, nextChange: Number.isFinite(changeMs) ? isoWithOffset(changeMs, zone) : null };
 }
 
-/** Merged, in order, from yesterday (hours may pass midnight) to the horizon. */
-function openSpans(rules: readonly WeeklyHours[], zone: string, nowMs: number): { opensMs: number; closesMs: number }[] {
-  const days = localDays(nowMs - 24 * 3600_000, zone, horizonDays + 2);
-  const spans: { opensMs: number; closesMs: number }[] = [];
-  days.forEach((day, index) => {
-    for (const rule of rules) {
-      if (rule.holidays?.includes(day.date)) continue;
-      for (const hours of rule.days) {
-        if (hours.weekday !== day.weekday) continue;
-        const closingDay = hours.closes > hours.opens ? day : days[index + 1];
-        if (closingDay !== undefined) spans.push({ opensMs: instantOf(day.date, hours.opens, zone), closesMs: instantOf(closingDay.date, hours.closes, zone) });
-      }
+/** The first span that is not over, with all that follows it without a pause; it ends at Infinity when that reaches the horizon. */
+function currentOrNext(rules: readonly WeeklyHours[], zone: string, nowMs: number): Span | undefined {
+  let span: Span | undefined;
+  let horizonMs = nowMs;
+  // From yesterday, whose hours may pass midnight.
+  for (const day of localDays(nowMs, zone, { offset: -1, count: horizonDays })) {
+    horizonMs = day.endMs;
+    for (const next of spansOf(rules, day, zone)) {
+      if (span !== undefined && next.opensMs <= span.closesMs) span = { opensMs: span.opensMs, closesMs: Math.max(span.closesMs, next.closesMs) };
+      else if (span !== undefined && span.closesMs > nowMs) return span;
+      else span = next;
     }
-  });
-  spans.sort((a, b) => a.opensMs - b.opensMs);
-  const merged: { opensMs: number; closesMs: number }[] = [];
-  for (const span of spans) {
-    const last = merged.at(-1);
-    if (last !== undefined && span.opensMs <= last.closesMs) last.closesMs = Math.max(last.closesMs, span.closesMs);
-    else merged.push({ ...span });
   }
-  return merged;
+  if (span === undefined || span.closesMs <= nowMs) return undefined;
+  return span.closesMs >= horizonMs ? { opensMs: span.opensMs, closesMs: Number.POSITIVE_INFINITY } : span;
+}
+
+/** The hours that begin on this day, in order. What daylight saving leaves nothing of is left out. */
+function spansOf(rules: readonly WeeklyHours[], day: LocalDay, zone: string): Span[] {
+  const spans: Span[] = [];
+  for (const rule of rules) {
+    if (rule.holidays?.includes(day.date) === true) continue;
+    for (const hours of rule.days) {
+      if (hours.weekday !== day.weekday) continue;
+      const span = { opensMs: instantOn(day, hours.opens, zone), closesMs: closingOf(hours, day, zone) };
+      if (span.opensMs < span.closesMs) spans.push(span);
+    }
+  }
+  return spans.sort((a, b) => a.opensMs - b.opensMs);
+}
+
+/** Hours that close at or before the time they open at close on the next day. */
+function closingOf(hours: OpeningHours, day: LocalDay, zone: string): number {
+  if (hours.closes > hours.opens) return instantOn(day, hours.closes, zone);
+  const [nextDay = day] = localDays(day.startMs, zone, { offset: 1, count: 1 });
+  return instantOn(nextDay, hours.closes, zone);
 }
 
 export const businessHoursKind: ActorKind<readonly BusinessHoursRecord[]> = { name: 'businessHours', load: allBusinessHours };
@@ -76,9 +88,8 @@ export function workspaceHours(view: Pick<View, 'state' | 'nowMs'>): OfficeHours
 
 /** Of one site: its override, else its own rules, else the workspace's. */
 export function siteHours(view: Pick<View, 'state' | 'nowMs'>, site: SiteRecord): OfficeHours {
-  // The override was checked against the shape of WeeklyHours when it was set.
-  if (site.businessHoursOverride !== null) return officeHours([site.businessHoursOverride as WeeklyHours], theWorkspace(view).timezone, view.nowMs);
-  const own = listBusinessHours(view).filter((rule) => rule.siteId === site.id);
+  if (site.businessHoursOverride !== null) return officeHours([site.businessHoursOverride], theWorkspace(view).timezone, view.nowMs);
+  const own = listBusinessHours(view).filter((rule) => rule.siteId === site.id && rule.departmentId === null);
   return own.length > 0 ? officeHours(own, theWorkspace(view).timezone, view.nowMs) : workspaceHours(view);
 }
 
@@ -133,21 +144,34 @@ export const changeBusinessHours = command('businessHours.update', (ctx, params:
 /** Refuses admin_required, not_found. */
 export const removeBusinessHours = command('businessHours.delete', (ctx, params: { ruleId: string }): void => {
   requireAdmin(ctx);
-  const rule = listBusinessHours(ctx).find((one) => one.id === params.ruleId) ?? refuse('not_found');
+  dropRule(ctx, listBusinessHours(ctx).find((one) => one.id === params.ruleId) ?? refuse('not_found'));
+});
+
+/** A department takes its rules with it. */
+export function dropRulesOfDepartment(ctx: Context, departmentId: string): void {
+  for (const rule of listBusinessHours(ctx)) if (rule.departmentId === departmentId) dropRule(ctx, rule);
+}
+
+function dropRule(ctx: Context, rule: BusinessHoursRecord): void {
   deleteBusinessHours(ctx.db, rule.id);
   remember(ctx, listBusinessHours(ctx).filter((one) => one.id !== rule.id));
   ctx.audit({ action: 'business_hours_rule.deleted', targetKind: 'business_hours_rule', targetId: rule.id, before: rule });
-});
+}
 
 function remember(ctx: Context, rules: readonly BusinessHoursRecord[]): void {
   ctx.become(businessHoursKind, '', rules);
 }
 
 function requireSound(ctx: Context, rule: BusinessHoursRecord): BusinessHoursRecord {
-  rule.days.forEach((hours, index) => {
-    if (hours.opens === hours.closes) refuseField('invalid_body', `days.${index}.closes`, 'must differ from opens');
-  });
+  requireHours(rule.days, 'days');
   if (rule.siteId !== null && findSite(ctx.db, rule.siteId) === undefined) refuseField('invalid_body', 'siteId', 'must be a site of this workspace');
   if (rule.departmentId !== null && !theRoster(ctx).departments.has(rule.departmentId)) refuseField('invalid_body', 'departmentId', 'must be a department of this workspace');
   return rule;
+}
+
+/** Opening and closing at one time would be a day or nothing. Refuses invalid_body under `path`. */
+export function requireHours(days: readonly OpeningHours[], path: string): void {
+  days.forEach((hours, index) => {
+    if (hours.opens === hours.closes) refuseField('invalid_body', `${path}.${index}.closes`, 'must differ from opens');
+  });
 }

@@ -49,7 +49,7 @@ export const createSavedReply = command('savedReply.create', (ctx, fields: Saved
 });
 
 /** Refuses not_found, forbidden, stale_version, conflict, invalid_body. */
-export const changeSavedReply = command('savedReply.update', (ctx, params: { replyId: string; expectedVersion: number; changes: Partial<SavedReplyFields> }): SavedReplyRecord => {
+export const changeSavedReply = command('savedReply.update', (ctx, params: { replyId: string; expectedVersion: number; changes: { readonly [Field in keyof SavedReplyFields]?: SavedReplyFields[Field] | undefined } }): SavedReplyRecord => {
   const agent = callingAgent(ctx);
   const before = requireOwn(ctx, agent, params.replyId);
   requireVersion(before, params.expectedVersion);
@@ -66,6 +66,7 @@ export const changeSavedReply = command('savedReply.update', (ctx, params: { rep
     scope: changes.scope ?? before.scope,
   };
   requireRight(agent, after);
+  if (after.scope === 'personal' && after.createdByAgentId !== agent.id) refuse('forbidden', { message: 'Only its author may make a reply personal.' });
   requireFreeShortcut(ctx, after);
   updateSavedReply(ctx.db, after);
   return after;

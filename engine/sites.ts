@@ -1,12 +1,14 @@
 // Sites: where the widget runs, and which origins may speak to it. Specification 4.16.
 
+import { domainToASCII } from 'node:url';
+import type { WeeklyHours } from '../store/business-hours.ts';
 import type { Cursor } from '../store/cursor.ts';
 import { findSite, findSiteByDomain, insertSite, sitePage, type SiteRecord, updateSite } from '../store/sites.ts';
 import { callingAgent } from './access.ts';
 import { requireVersion } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
 import { locatorOf } from './locator.ts';
-import type { WeeklyHours } from './office-hours.ts';
+import { requireHours } from './office-hours.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
@@ -31,7 +33,7 @@ export const createSite = command('site.create', (ctx, fields: SiteFields): Site
 });
 
 export function addSite(ctx: Context, fields: SiteFields): SiteRecord {
-  const domain = fields.domain.toLowerCase();
+  const domain = requireDomain(fields.domain);
   if (findSiteByDomain(ctx.db, domain) !== undefined) refuse('conflict', { message: `There is a site for ${domain} already.` });
   const site: SiteRecord = {
     id: ctx.ids.uuid(),
@@ -43,17 +45,12 @@ export function addSite(ctx: Context, fields: SiteFields): SiteRecord {
     launcherPosition: fields.launcherPosition ?? 'right',
     welcomeMessage: fields.welcomeMessage ?? 'Hello! How can we help?',
     businessHoursOverride: null,
-    allowedOrigins: requireOrigins(fields.allowedOrigins ?? [domain, wwwVariantOf(domain)]),
+    allowedOrigins: fields.allowedOrigins === undefined ? originsOf(domain) : requireOrigins(fields.allowedOrigins),
     createdAt: ctx.at,
   };
   insertSite(ctx.db, site);
   ctx.become(siteKind, site.id, site);
   return site;
-}
-
-/** The fields of a site of which only its host is known. */
-export function siteForDomain(domain: string, name: string): SiteFields {
-  return { name, domain };
 }
 
 export type SiteChanges = { readonly [Field in keyof SiteFields]?: SiteFields[Field] | undefined } & {
@@ -67,7 +64,8 @@ export const changeSite = command('site.update', (ctx, params: { siteId: string;
   requireVersion(before, params.expectedVersion);
   const { changes } = params;
   if (Object.values(changes).every((value) => value === undefined)) refuseField('invalid_body', 'body', 'must name a field that can be changed');
-  const domain = changes.domain?.toLowerCase() ?? before.domain;
+  if (changes.businessHoursOverride) requireHours(changes.businessHoursOverride.days, 'businessHoursOverride.days');
+  const domain = changes.domain === undefined ? before.domain : requireDomain(changes.domain);
   const holder = findSiteByDomain(ctx.db, domain);
   if (holder !== undefined && holder.id !== before.id) refuse('conflict', { message: `There is a site for ${domain} already.` });
   const after: SiteRecord = {
@@ -79,7 +77,7 @@ export const changeSite = command('site.update', (ctx, params: { siteId: string;
     launcherPosition: changes.launcherPosition ?? before.launcherPosition,
     welcomeMessage: changes.welcomeMessage ?? before.welcomeMessage,
     businessHoursOverride: changes.businessHoursOverride === undefined ? before.businessHoursOverride : changes.businessHoursOverride,
-    allowedOrigins: changes.allowedOrigins === undefined ? before.allowedOrigins : requireOrigins(changes.allowedOrigins),
+    allowedOrigins: changes.allowedOrigins === undefined ? originsAfterMove(before, domain) : requireOrigins(changes.allowedOrigins),
   };
   updateSite(ctx.db, after);
   ctx.become(siteKind, after.id, after);
@@ -98,40 +96,63 @@ export function listSites(view: View, page: { cursor: Cursor | undefined; limit:
  * Whether a browser on this origin may use the site. Entries are hosts or origins; `*.example.com` is any depth of subdomain
  * and not the apex. No origin is not a browser and passes (decisions 4.12).
  */
-export function allowsOrigin(site: SiteRecord, origin: string | undefined): boolean {
+export function allowsOrigin(site: Pick<SiteRecord, 'allowedOrigins'>, origin: string | undefined): boolean {
   if (origin === undefined) return true;
   const url = URL.parse(origin);
   if (url === null) return false;
   return site.allowedOrigins.some((entry) => matchesOrigin(entry, url));
 }
 
+/** An entry in its stored form: `[scheme://][*.]host[:port]`, in lower case, the host as browsers send it. */
+const entryForm = /^(?:(https?):\/\/)?(\*\.)?([^/:*?#@\s]+)(?::(\d{1,5}))?\/?$/i;
+const defaultPort: Readonly<Record<string, string>> = { http: '80', https: '443' };
+
 function matchesOrigin(entry: string, origin: URL): boolean {
-  const separator = entry.indexOf('://');
-  const scheme = separator < 0 ? undefined : entry.slice(0, separator);
-  if (scheme !== undefined && `${scheme}:` !== origin.protocol) return false;
-  const [host = '', port] = splitPort(separator < 0 ? entry : entry.slice(separator + 3));
-  // An entry without a scheme is a host: any port. With one it is an origin: the scheme's own port when it names none.
-  if (port !== undefined ? port !== origin.port : scheme !== undefined && origin.port !== '') return false;
-  return host.startsWith('*.') ? origin.hostname.endsWith(host.slice(1)) && origin.hostname.length > host.length - 1 : origin.hostname === host;
+  const [, scheme, wildcard, host = '', port] = entryForm.exec(entry) ?? [];
+  const originScheme = origin.protocol.slice(0, -1);
+  const originDefault = defaultPort[originScheme];
+  if (originDefault === undefined || (scheme !== undefined && scheme !== originScheme)) return false;
+  // A host alone stands for all of its ports; an origin without a port for its scheme's own.
+  const wantedPort = port ?? (scheme === undefined ? undefined : defaultPort[scheme]);
+  if (wantedPort !== undefined && wantedPort !== (origin.port || originDefault)) return false;
+  return wildcard === undefined ? origin.hostname === host : origin.hostname.endsWith(`.${host}`) && origin.hostname.length > host.length + 1;
 }
 
-function splitPort(hostAndPort: string): [string, string | undefined] {
-  const colon = hostAndPort.lastIndexOf(':');
-  return colon > 0 && /^\d+$/.test(hostAndPort.slice(colon + 1)) ? [hostAndPort.slice(0, colon), hostAndPort.slice(colon + 1)] : [hostAndPort, undefined];
-}
-
-const originEntry = /^(https?:\/\/)?(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(:\d{1,5})?$/;
-
+/** Refuses invalid_body. What is the same in another spelling is one entry. */
 function requireOrigins(origins: readonly string[]): readonly string[] {
-  return origins.map((origin, index) => {
-    const entry = origin.toLowerCase().replace(/\/$/, '');
-    if (!originEntry.test(entry)) refuseField('invalid_body', `allowedOrigins.${index}`, 'must be a host or an origin, such as example.com, *.example.com or https://example.com');
-    return entry;
+  const entries = origins.map((origin, index) => {
+    const [, scheme, wildcard = '', name = '', port] = entryForm.exec(origin.trim()) ?? [];
+    const host = hostNameOf(name);
+    if (host === undefined || Number(port ?? 1) < 1 || Number(port ?? 1) > 65_535) {
+      refuseField('invalid_body', `allowedOrigins.${index}`, 'must be a host or an origin, such as example.com, *.example.com or https://example.com');
+    }
+    return `${scheme === undefined ? '' : `${scheme.toLowerCase()}://`}${wildcard}${host}${port === undefined ? '' : `:${Number(port)}`}`;
   });
+  return [...new Set(entries)];
 }
 
-function wwwVariantOf(domain: string): string {
-  return domain.startsWith('www.') ? domain.slice(4) : `www.${domain}`;
+const hostName = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+const maxHostChars = 253;
+
+/** A host name in the form that browsers send it: lower case, other scripts as Punycode (RFC 5891). Undefined for what is none. */
+export function hostNameOf(text: string): string | undefined {
+  const host = /[:/?#@\\\s]/.test(text) ? '' : domainToASCII(text);
+  return host.length <= maxHostChars && hostName.test(host) ? host : undefined;
+}
+
+function requireDomain(domain: string): string {
+  return hostNameOf(domain) ?? refuseField('invalid_body', 'domain', 'must be a host name, such as example.com');
+}
+
+/** The domain and its www variant. */
+function originsOf(domain: string): readonly string[] {
+  return [domain, domain.startsWith('www.') ? domain.slice('www.'.length) : `www.${domain}`];
+}
+
+/** Origins that nobody chose go with the domain. */
+function originsAfterMove(before: SiteRecord, domain: string): readonly string[] {
+  const chosen = before.allowedOrigins.join() !== originsOf(before.domain).join();
+  return chosen ? before.allowedOrigins : originsOf(domain);
 }
 
 /** This area says forbidden where others say admin_required (specification 7). */

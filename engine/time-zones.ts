@@ -1,36 +1,96 @@
-// Local time in IANA zones, daylight saving included. The only importer of luxon.
+// Local time in IANA zones, daylight saving included. The only importer of luxon, of which it uses the zones alone: which instant a
+// local time is when clocks are set is decided here, so that it is the same whenever it is asked. Called by office-hours.ts.
 
-import { DateTime, IANAZone } from 'luxon';
+import { IANAZone } from 'luxon';
 
+const minuteMs = 60_000;
+export const dayMs = 24 * 60 * minuteMs;
+
+/** IANA names alone; what only states an offset, such as +02:00, is none. */
 export function isTimeZone(name: string): boolean {
-  return IANAZone.isValidZone(name);
+  return !/^[+-]/.test(name) && IANAZone.isValidZone(name);
 }
 
+/** A day of the zone's calendar. With daylight saving it may have 23 or 25 hours. */
 export interface LocalDay {
   /** YYYY-MM-DD. */
   readonly date: string;
   /** 1 Monday to 7 Sunday. */
   readonly weekday: number;
+  readonly startMs: number;
+  /** When the next day starts. */
+  readonly endMs: number;
 }
 
-/** The day that it is in the zone at `ms`, and the `count - 1` days after it. */
-export function localDays(ms: number, zone: string, count: number): LocalDay[] {
-  const start = DateTime.fromMillis(ms, { zone }).startOf('day');
-  return Array.from({ length: count }, (_, index) => {
-    const day = start.plus({ days: index });
-    return { date: day.toISODate() ?? '', weekday: day.weekday };
-  });
+/** `count` days in a row; the first is `offset` days after the one that it is in the zone at `ms`. */
+export function* localDays(ms: number, zone: string, range: { offset: number; count: number }): Generator<LocalDay> {
+  const first = Math.floor((ms + offsetMs(ms, zone)) / dayMs) + range.offset;
+  for (let day = first; day < first + range.count; day += 1) {
+    // The first of January 1970 was a Thursday.
+    const weekday = ((((day + 3) % 7) + 7) % 7) + 1;
+    yield { date: new Date(day * dayMs).toISOString().slice(0, 10), weekday, startMs: startOfDay(day, zone), endMs: startOfDay(day + 1, zone) };
+  }
 }
 
-/** When the zone's clocks show this date and "HH:MM" ("24:00" is the next midnight). A time that daylight saving skips is the moment of the skip. */
-export function instantOf(date: string, time: string, zone: string): number {
+/** When the zone's clocks show "HH:MM" on this day; "24:00" is its end. A time that is skipped is the moment of the skip, one that comes twice its first. */
+export function instantOn(day: LocalDay, time: string, zone: string): number {
   const [hour = 0, minute = 0] = time.split(':').map(Number);
-  const midnight = DateTime.fromISO(date, { zone });
-  const day = hour === 24 ? midnight.plus({ days: 1 }) : midnight;
-  return day.set({ hour: hour === 24 ? 0 : hour, minute }).toMillis();
+  if (hour === 24) return day.endMs;
+  const sinceMidnightMs = (hour * 60 + minute) * minuteMs;
+  const isPlain = day.endMs - day.startMs === dayMs;
+  return isPlain ? day.startMs + sinceMidnightMs : instantOfWallTime(Date.parse(day.date) + sinceMidnightMs, zone);
 }
 
-/** ISO 8601 with milliseconds and the zone's offset at that moment. */
+/** ISO 8601 with milliseconds and the zone's offset at that moment, such as 2026-03-29T09:00:00.000+02:00. */
 export function isoWithOffset(ms: number, zone: string): string {
-  return DateTime.fromMillis(ms, { zone }).toISO() ?? '';
+  const minutes = Math.round(offsetMs(ms, zone) / minuteMs);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const offset = `${minutes < 0 ? '-' : '+'}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`;
+  return `${new Date(ms + minutes * minuteMs).toISOString().slice(0, -1)}${offset}`;
+}
+
+function offsetMs(ms: number, zone: string): number {
+  return IANAZone.create(zone).offset(ms) * minuteMs;
+}
+
+/** `wallMs` is the local time as if it were UTC. */
+function instantOfWallTime(wallMs: number, zone: string): number {
+  const before = offsetMs(wallMs - dayMs, zone);
+  const after = offsetMs(wallMs + dayMs, zone);
+  const candidates = [wallMs - before, wallMs - after].filter((ms) => ms + offsetMs(ms, zone) === wallMs);
+  return candidates.length > 0 ? Math.min(...candidates) : changeOfOffset(wallMs - dayMs, wallMs + dayMs, zone);
+}
+
+/** The first instant in (low, high] with another offset than `low` has. */
+function changeOfOffset(low: number, high: number, zone: string): number {
+  const before = offsetMs(low, zone);
+  let same = low;
+  let changed = high;
+  while (changed - same > 1) {
+    const middle = Math.floor((same + changed) / 2);
+    if (offsetMs(middle, zone) === before) same = middle;
+    else changed = middle;
+  }
+  return changed;
+}
+
+/** Starts of days by zone, since each costs some calls of 6 µs and a question about office hours may walk through a year. */
+const starts = new Map<string, Map<number, number>>();
+const maxZones = 100;
+const maxDaysPerZone = 1000;
+
+function startOfDay(day: number, zone: string): number {
+  let ofZone = starts.get(zone);
+  if (ofZone === undefined) {
+    if (starts.size >= maxZones) starts.clear();
+    ofZone = new Map();
+    starts.set(zone, ofZone);
+  }
+  let start = ofZone.get(day);
+  if (start === undefined) {
+    if (ofZone.size >= maxDaysPerZone) ofZone.clear();
+    start = instantOfWallTime(day * dayMs, zone);
+    ofZone.set(day, start);
+  }
+  return start;
 }

@@ -29,8 +29,11 @@ export class ConfigError extends Error {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Throws ConfigError. */
-export function readConfig(env: Environment): Config {
+const minSecretChars = 32;
+
+/** A variable that is set to nothing is not set: that is how compose files and units pass on what nobody gave. Throws ConfigError. */
+export function readConfig(given: Environment): Config {
+  const env = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
   const port = integer(env, 'PORT', { fallback: 8080, min: 0, max: 65_535 });
   const baseUrl = url(env, 'BASE_URL', `http://localhost:${port}`);
   const mailHost = new URL(baseUrl).hostname;
@@ -47,7 +50,7 @@ export function readConfig(env: Environment): Config {
     logLevel: oneOf(env, 'LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
     autoCloseDays: number(env, 'AUTO_CLOSE_DAYS', { fallback: 7, min: 0, max: 3650 }),
     mail: mailSettings(env),
-    mailFrom: env['MAIL_FROM'] ?? `switchboard@${mailHost}`,
+    mailFrom: address(env, 'MAIL_FROM', `switchboard@${mailHost}`),
   };
 }
 
@@ -67,27 +70,33 @@ function integer(env: Environment, name: string, rule: { fallback: number; min: 
 
 function number(env: Environment, name: string, rule: { fallback: number; min: number; max: number }): number {
   const text = env[name];
-  if (text === undefined || text === '') return rule.fallback;
-  const value = Number(text);
+  if (text === undefined) return rule.fallback;
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(value) || value < rule.min || value > rule.max) throw new ConfigError(`${name} must be a number from ${rule.min} to ${rule.max}, not ${text}`);
   return value;
 }
 
 function oneOf<Choice extends string>(env: Environment, name: string, choices: readonly Choice[], fallback: Choice): Choice {
   const text = env[name];
-  if (text === undefined || text === '') return fallback;
+  if (text === undefined) return fallback;
   const choice = choices.find((one) => one === text);
   if (choice === undefined) throw new ConfigError(`${name} must be one of ${choices.join(', ')}, not ${text}`);
   return choice;
 }
 
 function flag(env: Environment, name: string): boolean {
-  return oneOf(env, name, ['1', 'true', 'on', '0', 'false', 'off'], 'off') === 'on' || env[name] === '1' || env[name] === 'true';
+  return ['1', 'true', 'on'].includes(oneOf(env, name, ['1', 'true', 'on', '0', 'false', 'off'], 'off'));
 }
 
 function secret(env: Environment, name: string): string | undefined {
   const text = env[name];
-  if (text !== undefined && text.length < 32) throw new ConfigError(`${name} must have at least 32 characters`);
+  if (text !== undefined && text.length < minSecretChars) throw new ConfigError(`${name} must have at least ${minSecretChars} characters`);
+  return text;
+}
+
+function address(env: Environment, name: string, fallback: string): string {
+  const text = env[name] ?? fallback;
+  if (!/^[^\s@<>,"]+@[^\s@<>,"]+$/.test(text)) throw new ConfigError(`${name} must be a mail address, such as support@example.com, not ${text}`);
   return text;
 }
 

@@ -10,7 +10,8 @@ export const defaultLimit = 50;
 /** Refuses invalid_query. */
 export function parseCursor(text: string | undefined): Cursor | undefined {
   if (text === undefined) return undefined;
-  const [, at = '', id = ''] = shape.exec(text) ?? refuseField('invalid_query', 'cursor', 'must be the nextCursor of an earlier page');
+  const [, at = '', id = ''] = shape.exec(text) ?? [];
+  if (Number.isNaN(Date.parse(at))) refuseField('invalid_query', 'cursor', 'must be the nextCursor of an earlier page');
   return { at, id };
 }
 

@@ -30,6 +30,8 @@ export function openApi(routes: readonly Route[], options: { baseUrl: string; ve
         workspaceToken: { type: 'http', scheme: 'bearer', description: 'From register, login, join or reset-password.' },
         visitorToken: { type: 'http', scheme: 'bearer', description: 'From widget/sessions.' },
       },
+      parameters: { ServiceVersion: serviceVersion, RequestId: requestId },
+      headers,
       schemas: { Error: errorSchema },
     },
   };
@@ -47,6 +49,29 @@ const errorSchema = {
   },
 } as const;
 
+const requestIdSchema = { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' } as const;
+const serviceVersion = { name: 'Service-Version', in: 'header', required: false, description: 'Pins the behaviour current on that date. Default: the latest.', schema: { type: 'string', format: 'date' } } as const;
+const requestId = { name: 'X-Request-Id', in: 'header', required: false, description: 'Yours for this request; one of ours when it is left out or of another form.', schema: requestIdSchema } as const;
+
+/** What replies carry beside their bodies. */
+const headers = {
+  'X-Request-Id': { description: 'To be named when something about this request is asked.', schema: requestIdSchema },
+  'Service-Version': { description: 'The version in force.', schema: { type: 'string', format: 'date' } },
+  'RateLimit-Limit': { description: 'Calls a minute that the caller has.', schema: { type: 'integer' } },
+  'RateLimit-Remaining': { description: 'What is left of them.', schema: { type: 'integer' } },
+  'RateLimit-Reset': { description: 'Seconds until they are all there again.', schema: { type: 'integer' } },
+  'Retry-After': { description: 'Seconds after which another try is welcome.', schema: { type: 'integer' } },
+  Sunset: { description: 'When this route ends (RFC 8594).', schema: { type: 'string' } },
+} as const;
+
+function headersOf(route: Route, status: number): Json {
+  const names: (keyof typeof headers)[] = ['X-Request-Id', 'Service-Version'];
+  if (route.access.kind !== 'public' && status !== 401) names.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
+  if (status === 429 || status === 503) names.push('Retry-After');
+  if (route.sunset !== undefined) names.push('Sunset');
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
 function operationOf(route: Route): Json {
   const { access, reply } = route;
   return {
@@ -59,11 +84,12 @@ function operationOf(route: Route): Json {
     ...(access.kind === 'agent' ? { 'x-scope': access.scope, 'x-role': access.role ?? 'any', ...(access.feature === undefined ? {} : { 'x-feature': access.feature }) } : {}),
     ...(route.limit === undefined ? {} : { 'x-rate-limit': route.limit }),
     'x-socket-method': route.httpOnly !== true && route.send === undefined,
-    parameters: [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query')],
+    parameters: [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query'), ...['ServiceVersion', 'RequestId'].map((name) => ({ $ref: `#/components/parameters/${name}` }))],
     ...(route.body === undefined ? {} : { requestBody: { required: hasRequired(route.body), content: { 'application/json': { schema: route.body } } } }),
     responses: {
       [reply.status]: {
         description: 'Done.',
+        headers: headersOf(route, reply.status),
         ...(reply.schema === null && reply.contentType === undefined ? {} : { content: { [reply.contentType ?? 'application/json']: { schema: reply.schema ?? { type: 'string' } } } }),
       },
       ...errorsOf(route),
@@ -81,6 +107,7 @@ function errorsOf(route: Route): Json {
   for (const [status, slugs] of [...byStatus].sort(([a], [b]) => a - b)) {
     responses[status] = {
       description: slugs.map((slug) => `\`${slug}\`: ${refusals[slug].message}`).join(' '),
+      headers: headersOf(route, status),
       content: { 'application/json': { schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { error: { enum: slugs } } }] } } },
     };
   }

@@ -7,20 +7,21 @@
 
 import { callingAgent, isSenior } from '../engine/access.ts';
 import { requireFeature } from '../engine/entitlements.ts';
-import { type FieldErrors, Refusal, refuse, refuseField, type Slug } from '../engine/errors.ts';
+import { Refusal, refuse, type Slug } from '../engine/errors.ts';
 import { type Caller, systemCaller } from '../engine/runtime/command.ts';
 import type { View } from '../engine/runtime/context.ts';
 import { allowsOrigin, requireSite } from '../engine/sites.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import { authenticate, type Credential } from './credentials.ts';
-import { parseJson } from './json.ts';
+import { allowOf, bearerOf, preflightHeaders, replyHeaders, type ReplyFacts, requestIdOf, requireAccept } from './headers.ts';
 import type { Metrics } from './metrics.ts';
+import { bodyOf, type Parts, partsOfFrame, type PartsReader, partsReader, queryOf, requireSound } from './parts.ts';
 import { type Budget, RateLimiter } from './rate-limiter.ts';
 import { errorBody, RateRefusal, refusalOf, retryAfterOf } from './replies.ts';
 import type { Call, Input, RawReply, Route } from './route.ts';
 import { Router } from './router.ts';
 import type { Services } from './services.ts';
-import { coercingValidator, strictValidator, type Validate } from './validation.ts';
+import { closedValidator, type Validate } from './validation.ts';
 import { versionFor } from './versions.ts';
 
 /** What the edge copied out of a request before its body. Header names in lower case. */
@@ -54,19 +55,10 @@ export interface Begun {
 
 export interface CompiledRoute {
   readonly route: Route;
-  readonly validateParams: Validate | undefined;
-  readonly validateQuery: Validate | undefined;
-  readonly validateBody: Validate | undefined;
+  readonly reader: PartsReader;
+  /** Undefined where replies are not checked; for a reply without a body it admits nothing. */
   readonly validateReply: Validate | undefined;
   readonly slugs: ReadonlySet<Slug>;
-  readonly paramNames: readonly string[];
-  readonly queryNames: readonly string[];
-}
-
-interface Parts {
-  params: Record<string, unknown>;
-  query: Record<string, unknown>;
-  body: unknown;
 }
 
 /** An HTTP request as its handler sees it, once it is known who asks. */
@@ -82,11 +74,12 @@ class Asked implements Call, Parts {
   readonly token: string | undefined;
   readonly #head: RequestHead;
 
-  constructor({ head, pathParams, requestId }: Begun, body: unknown) {
+  /** Refuses invalid_body. */
+  constructor({ compiled, head, pathParams, requestId }: Begun, body: Uint8Array) {
     this.#head = head;
     this.params = pathParams;
-    this.query = queryOf(head.query);
-    this.body = body;
+    this.query = queryOf(compiled.reader, head.query);
+    this.body = bodyOf(compiled.route, head, body);
     this.userAgent = head.headers['user-agent'] ?? null;
     this.origin = head.headers['origin'];
     this.requestId = requestId;
@@ -102,7 +95,8 @@ type Outcome = { readonly status: number; readonly value: unknown } | { readonly
 type Settle = (outcome: Outcome, budget: Budget | undefined) => void;
 
 export const maxBodyBytes = 1024 * 1024;
-const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;
+/** The longest that is an address (RFC 5321 §4.5.3.1); what is longer is refused by its schema, and must not fill the limiter's memory. */
+const maxEmailChars = 254;
 /** What the pipeline may answer on any route. */
 const always: readonly Slug[] = ['invalid_body', 'not_found', 'rate_limited', 'server_error', 'service_unavailable', 'payload_too_large', 'request_timeout'];
 
@@ -134,23 +128,23 @@ export class Pipeline {
 
   /** Finds the route and looks at the headers. A reply ends the request here, without its body being read. */
   begin(head: RequestHead): Begun | Reply {
-    const given = head.headers['x-request-id'];
-    const requestId = given !== undefined && saneRequestId.test(given) ? given : this.#services.ids.uuid();
-    if (head.method === 'OPTIONS') return preflight(head, requestId);
-    const isHead = head.method === 'HEAD';
-    const match = this.#router.find(isHead ? 'GET' : head.method, head.path);
+    const requestId = requestIdOf(head, this.#services.ids);
+    const match = this.#router.find(head.method === 'HEAD' ? 'GET' : head.method, head.path);
+    if (head.method === 'OPTIONS') return { status: 204, headers: preflightHeaders({ head, requestId }, match.kind === 'otherMethods' ? match.methods : []), body: undefined };
     if (match.kind === 'otherMethods') {
       const reply = this.#refused(new Refusal('method_not_allowed', `${head.path} does not take ${head.method}.`, undefined), { head, requestId });
-      reply.headers['Allow'] = match.methods.join(', ');
+      reply.headers['Allow'] = allowOf(match.methods);
       return reply;
     }
     if (match.kind === 'none') return this.#refused(new Refusal('not_found', `There is nothing at ${head.path}.`, undefined), { head, requestId });
+    const { route } = match.entry;
+    let version: string | undefined;
     try {
-      const version = versionFor(head.headers['service-version']);
-      if (match.entry.route.anyHeaders === undefined) requireAccept(head);
+      version = versionFor(head.headers['service-version']);
+      if (route.anyHeaders === undefined) requireAccept(head);
       return { compiled: match.entry, head, pathParams: match.params, requestId, version };
     } catch (error) {
-      return this.#refused(refusalOf(error, { log: this.#services.log, requestId, operation: match.entry.route.operation }), { head, requestId });
+      return this.#refused(refusalOf(error, { log: this.#services.log, requestId, operation: route.operation }), { head, requestId, version, route });
     }
   }
 
@@ -162,7 +156,7 @@ export class Pipeline {
       respond(reply);
     };
     try {
-      const asked = new Asked(begun, bodyOf(begun, body));
+      const asked = new Asked(begun, body);
       const perform = ({ caller, workspaceId }: Credential): void => {
         asked.caller = caller;
         asked.workspaceId = workspaceId;
@@ -179,8 +173,8 @@ export class Pipeline {
   /** A body that did not arrive in time, or was too large. */
   failed(begun: Begun, slug: 'payload_too_large' | 'request_timeout'): Reply {
     this.#observe(begun.compiled.route.operation, slug === 'payload_too_large' ? 413 : 408, begun.head.startedMs, begun.requestId);
-    const { head, requestId } = begun;
-    return this.#refused(new Refusal(slug, slug === 'payload_too_large' ? `The body may have ${maxBodyBytes} bytes.` : 'The body took too long to arrive.', undefined), { head, requestId });
+    const { head, requestId, version } = begun;
+    return this.#refused(new Refusal(slug, slug === 'payload_too_large' ? `The body may have ${maxBodyBytes} bytes.` : 'The body took too long to arrive.', undefined), { head, requestId, version, route: begun.compiled.route });
   }
 
   /** A socket's call: one operation by name, its path, query and body fields together. */
@@ -200,7 +194,7 @@ export class Pipeline {
       done(status, 'refusal' in outcome ? errorBody(outcome.refusal) : 'raw' in outcome ? null : (outcome.value ?? null));
     };
     try {
-      this.#perform(compiled, { ...credential, requestId, token: undefined, ...partsOf(compiled, frame.params) }, settle);
+      this.#perform(compiled, { ...credential, requestId, token: undefined, ...partsOfFrame(compiled.reader, frame.params) }, settle);
     } catch (error) {
       settle(this.#failure(compiled, error, requestId), undefined);
     }
@@ -214,64 +208,59 @@ export class Pipeline {
 
   #perform(compiled: CompiledRoute, call: Call & Parts, settle: Settle): void {
     const { route } = compiled;
-    let budget: Budget | undefined;
-    const fail = (error: unknown): void => settle(this.#failure(compiled, error, call.requestId), budget);
+    const { budget, exceeded } = this.#spend(route, call);
+    if (exceeded !== undefined) {
+      settle({ refusal: exceeded }, budget);
+      return;
+    }
+    const answer = (outcome: Outcome): void => settle(outcome, budget);
+    const fail = (error: unknown): void => answer(this.#failure(compiled, error, call.requestId));
+    // What a read or a refusal has seen may be one sync from durable; it leaves when the disk has it.
+    const whenDurable = (leave: () => void): void => this.#services.engine.whenDurable(call.workspaceId, leave);
+    const failWhenDurable = (error: unknown): void => whenDurable(() => fail(error));
     try {
-      budget = this.#spend(route, call);
-      validate(compiled, call);
-      // Each handler's input has the shape that its own schemas have just found.
+      requireSound(compiled.reader, call, route.invalidSlug ?? 'invalid_body');
+      const view = call.workspaceId === '' ? undefined : (this.#services.engine.workspace(call.workspaceId) ?? refuse('unauthorized')).view(call.caller);
+      if (view !== undefined) authorise(route, view, call);
+      // Each part was held against the route's own schema.
       const input = call as unknown as Input<never, never, never>;
-      if (route.read !== undefined) {
-        const workspace = this.#requireWorkspace(call.workspaceId);
-        const view = workspace.view(call.caller);
-        authorise(route, view, call);
-        const value = route.read(view, input, this.#services);
-        const outcome = this.#success(compiled, value);
-        workspace.lane.whenDurable(() => settle(outcome, budget));
-        return;
-      }
-      if (call.workspaceId !== '') authorise(route, this.#requireWorkspace(call.workspaceId).view(call.caller), call);
-      if (route.run !== undefined) {
-        route.run(input, this.#services).then((value) => settle(this.#success(compiled, value), budget)).catch(fail);
-        return;
-      }
-      const raw = route.send?.(input, this.#services);
-      if (raw instanceof Promise) raw.then((reply) => settle({ raw: reply }, budget)).catch(fail);
-      else if (raw !== undefined) settle({ raw }, budget);
+      if (route.read !== undefined && view !== undefined) {
+        const outcome = this.#success(compiled, route.read(view, input, this.#services));
+        whenDurable(() => answer(outcome));
+      } else if (route.run !== undefined) {
+        route.run(input, this.#services).then((value) => answer(this.#success(compiled, value))).catch(failWhenDurable);
+      } else if (route.send !== undefined) {
+        const raw = route.send(input, this.#services);
+        if (raw instanceof Promise) raw.then((reply) => answer({ raw: reply })).catch(failWhenDurable);
+        else answer({ raw });
+      } else throw new Error(`${route.operation} has nothing to answer with`);
     } catch (error) {
-      fail(error);
+      failWhenDurable(error);
     }
   }
 
-  #requireWorkspace(workspaceId: string) {
-    return this.#services.engine.workspace(workspaceId) ?? refuse('unauthorized');
-  }
-
-  /** Takes one call from its budget. Refuses rate_limited. Undefined where no headers tell of it. */
-  #spend(route: Route, call: Call & Parts): Budget | undefined {
+  /** Takes one call from its budget. `budget` is what the headers tell of: the caller's own, not that of an address or an email. */
+  #spend(route: Route, call: Call & Parts): { budget?: Budget; exceeded?: RateRefusal } {
     const { config } = this.#services;
     const { limit } = route;
     if (limit !== undefined && limit.by !== 'caller') {
       const subject = limit.by === 'ip' ? call.ip : emailIn(call.body);
-      if (subject !== undefined && config.rateLimits) {
-        const budget = this.#limiter.take(`${route.operation}:${subject}`, limit.perMinute);
-        if (!budget.allowed) throw new RateRefusal(budget.resetSeconds);
-      }
-      return undefined;
+      if (subject === undefined || !config.rateLimits) return {};
+      const { allowed, resetSeconds } = this.#limiter.take(`${route.operation}:${subject}`, limit.perMinute);
+      return allowed ? {} : { exceeded: new RateRefusal(resetSeconds) };
     }
-    if (call.workspaceId === '') return undefined;
+    if (call.workspaceId === '') return {};
     const factor = limit?.factor ?? 1;
     const key = keyOf(call.caller, call.workspaceId);
     // A route with a larger budget has one of its own, or its calls would use up everybody's.
     const budget = this.#limiter.take(factor === 1 ? key : `${key}:${route.operation}`, config.rateLimitPerMinute * factor);
-    if (!budget.allowed && config.rateLimits) throw new RateRefusal(budget.resetSeconds);
-    return budget;
+    return budget.allowed || !config.rateLimits ? { budget } : { budget, exceeded: new RateRefusal(budget.resetSeconds) };
   }
 
   #success(compiled: CompiledRoute, value: unknown): Outcome {
     const { reply, operation } = compiled.route;
-    if (compiled.validateReply !== undefined && reply.schema !== null) {
-      const errors = compiled.validateReply(JSON.parse(JSON.stringify(value)));
+    if (compiled.validateReply !== undefined) {
+      const errors = compiled.validateReply(value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
       if (errors !== undefined) throw new Error(`${operation} answered with what it does not declare: ${JSON.stringify(errors)}`);
     }
     return { status: reply.status, value: reply.schema === null ? undefined : value };
@@ -287,18 +276,17 @@ export class Pipeline {
   }
 
   #replyTo(begun: Begun, outcome: Outcome, budget: Budget | undefined): Reply {
-    const { head, requestId, compiled } = begun;
-    if ('refusal' in outcome) return this.#refused(outcome.refusal, { head, requestId, version: begun.version, budget });
-    const headers = commonHeaders({ head, requestId, version: begun.version, budget });
-    if (compiled.route.sunset !== undefined) headers['Sunset'] = new Date(compiled.route.sunset).toUTCString();
+    const facts: ReplyFacts = { head: begun.head, requestId: begun.requestId, version: begun.version, route: begun.compiled.route, budget };
+    if ('refusal' in outcome) return this.#refused(outcome.refusal, facts);
+    const headers = replyHeaders(facts);
     if ('raw' in outcome) return { status: outcome.raw.status, headers: { ...headers, ...outcome.raw.headers }, body: outcome.raw.body };
     if (outcome.value === undefined) return { status: outcome.status, headers, body: undefined };
     headers['Content-Type'] = 'application/json; charset=utf-8';
     return { status: outcome.status, headers, body: JSON.stringify(outcome.value) };
   }
 
-  #refused(refusal: Refusal, about: { head: RequestHead; requestId: string; version?: string; budget?: Budget | undefined }): Reply {
-    const headers = commonHeaders(about);
+  #refused(refusal: Refusal, facts: ReplyFacts): Reply {
+    const headers = replyHeaders(facts);
     headers['Content-Type'] = 'application/json; charset=utf-8';
     const retryAfter = retryAfterOf(refusal);
     if (retryAfter !== undefined) headers['Retry-After'] = String(retryAfter);
@@ -332,35 +320,13 @@ export function slugsOf(route: Route): ReadonlySet<Slug> {
 function compile(route: Route, checkReplies: boolean): CompiledRoute {
   return {
     route,
-    validateParams: route.params && coercingValidator(route.params),
-    validateQuery: route.query && coercingValidator(route.query),
-    validateBody: route.body && strictValidator(route.body),
-    validateReply: checkReplies ? (route.reply.schema === null ? () => undefined : strictValidator(route.reply.schema)) : undefined,
+    reader: partsReader(route),
+    validateReply: checkReplies ? (route.reply.schema === null ? noBody : closedValidator(route.reply.schema)) : undefined,
     slugs: slugsOf(route),
-    paramNames: namesOf(route.params),
-    queryNames: namesOf(route.query),
   };
 }
 
-function namesOf(schema: unknown): readonly string[] {
-  // Parameters and queries are declared as objects, whose `properties` TypeBox keeps as JSON Schema does.
-  const properties = (schema as { properties?: object } | undefined)?.properties;
-  return properties === undefined ? [] : Object.keys(properties);
-}
-
-function validate(compiled: CompiledRoute, parts: Parts): void {
-  // An id that is not even one names nothing (decisions, errors).
-  if (compiled.validateParams?.(parts.params) !== undefined) refuse('not_found');
-  refuseWith('invalid_query', compiled.validateQuery?.(parts.query));
-  if (compiled.validateBody !== undefined) refuseWith(compiled.route.invalidSlug ?? 'invalid_body', compiled.validateBody(parts.body ?? {}));
-  if (compiled.validateBody !== undefined && parts.body === undefined) parts.body = {};
-}
-
-function refuseWith(slug: Slug, fieldErrors: FieldErrors | undefined): void {
-  if (fieldErrors === undefined) return;
-  const [first = '', problems = []] = Object.entries(fieldErrors)[0] ?? [];
-  refuse(slug, { message: `${first} ${problems[0] ?? 'is not valid'}.`, detail: { fieldErrors } });
-}
+const noBody: Validate = (value) => (value === undefined ? undefined : { body: ['must not be there'] });
 
 function authorise(route: Route, view: View, call: Call): void {
   const { access } = route;
@@ -383,85 +349,5 @@ function keyOf(caller: Caller, workspaceId: string): string {
 
 function emailIn(body: unknown): string | undefined {
   const email = (body as { email?: unknown } | null | undefined)?.email;
-  return typeof email === 'string' ? email.toLowerCase() : undefined;
-}
-
-function bearerOf(header: string | undefined): string | undefined {
-  const match = header === undefined ? null : /^Bearer +(\S+)$/i.exec(header);
-  return match?.[1];
-}
-
-function requireAccept(head: RequestHead): void {
-  const accept = head.headers['accept'];
-  if (accept === undefined) refuseField('invalid_body', 'Accept', 'is required');
-  if (accept !== 'application/json' && accept !== '*/*' && !/(^|[\s,])(application\/(json|\*)|\*\/\*)($|[\s,;])/.test(accept)) refuseField('invalid_body', 'Accept', 'must admit application/json');
-}
-
-function bodyOf(begun: Begun, bytes: Uint8Array): unknown {
-  const { route } = begun.compiled;
-  if (route.anyHeaders === true && route.body === undefined) return bytes;
-  if (bytes.length === 0) return undefined;
-  const contentType = begun.head.headers['content-type'] ?? '';
-  if (route.anyHeaders === undefined && !/^application\/json\s*($|;)/i.test(contentType)) refuseField('invalid_body', 'Content-Type', 'must be application/json');
-  try {
-    return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
-  } catch {
-    refuseField('invalid_body', 'body', 'must be JSON');
-  }
-}
-
-function queryOf(text: string): Record<string, unknown> {
-  if (text === '') return {};
-  const query: Record<string, unknown> = {};
-  for (const [name, value] of new URLSearchParams(text)) {
-    const present = query[name];
-    if (present === undefined) query[name] = value;
-    else if (Array.isArray(present)) present.push(value);
-    else query[name] = [present, value];
-  }
-  return query;
-}
-
-/** A socket names path, query and body fields in one object; each goes where the route declares it, the rest to the body. */
-function partsOf(compiled: CompiledRoute, given: Record<string, unknown>): Parts {
-  const parts: Parts = { params: {}, query: {}, body: undefined };
-  const body: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(given)) {
-    if (compiled.paramNames.includes(name)) parts.params[name] = value;
-    else if (compiled.queryNames.includes(name)) parts.query[name] = value;
-    else body[name] = value;
-  }
-  if (compiled.route.body !== undefined) parts.body = body;
-  return parts;
-}
-
-const exposed = 'X-Request-Id, Service-Version, Sunset, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After';
-
-function commonHeaders(about: { head: RequestHead; requestId: string; version?: string; budget?: Budget | undefined }): Record<string, string> {
-  const headers: Record<string, string> = { 'X-Request-Id': about.requestId, 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
-  if (about.version !== undefined) headers['Service-Version'] = about.version;
-  if (about.head.headers['origin'] !== undefined) {
-    headers['Access-Control-Allow-Origin'] = '*';
-    headers['Access-Control-Expose-Headers'] = exposed;
-  }
-  if (about.budget !== undefined) {
-    headers['RateLimit-Limit'] = String(about.budget.limit);
-    headers['RateLimit-Remaining'] = String(about.budget.remaining);
-    headers['RateLimit-Reset'] = String(about.budget.resetSeconds);
-  }
-  return headers;
-}
-
-function preflight(head: RequestHead, requestId: string): Reply {
-  return {
-    status: 204,
-    headers: {
-      ...commonHeaders({ head, requestId }),
-      'Access-Control-Allow-Origin': '*',
-      'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE',
-      'Access-Control-Allow-Headers': 'Authorization, Content-Type, Accept, Service-Version, X-Request-Id',
-      'Access-Control-Max-Age': '86400',
-    },
-    body: undefined,
-  };
+  return typeof email === 'string' && email.length <= maxEmailChars ? email.toLowerCase() : undefined;
 }

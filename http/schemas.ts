@@ -8,9 +8,14 @@ export const Id = Type.String({ format: 'uuid' });
 export const Time = Type.String({ format: 'date-time', description: 'ISO 8601 UTC with milliseconds.' });
 export const Email = Type.String({ format: 'email', maxLength: 254 });
 export const Version = Type.Integer({ minimum: 1, description: 'Optimistic lock.' });
+/** What people and things are called: not white space alone. */
+export const Name = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
 export const Text = Type.String({ minLength: 1, maxLength: 10_000 });
+const webAddress = { maxLength: 2048, pattern: '^[hH][tT][tT][pP][sS]?://[^\\s/?#]' };
 /** A web address. */
-export const Url = Type.String({ format: 'uri', maxLength: 2048, pattern: '^[hH][tT][tT][pP][sS]?://[^/?#]' });
+export const Url = Type.String({ format: 'uri', ...webAddress });
+/** A web address as people type it: its host may be in any script. */
+export const TypedUrl = Type.String({ ...webAddress, description: 'An http or https address.' });
 export const Hex = Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: 'A hex colour, such as #2563eb.' });
 
 export const Role = Type.Enum(['admin', 'supervisor', 'agent']);
@@ -129,7 +134,7 @@ export const Site = Type.Object({
   primaryColor: Type.String(),
   launcherPosition: Type.Enum(['right', 'left']),
   welcomeMessage: Type.String(),
-  businessHoursOverride: nullable(Type.Object({})),
+  businessHoursOverride: nullable(WeeklyHours),
   allowedOrigins: Type.Array(Type.String()),
   createdAt: Time,
 });

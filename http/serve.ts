@@ -3,7 +3,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Directory } from '../engine/directory.ts';
+import { Directory, type WorkspaceFiles } from '../engine/directory.ts';
 import type { Mail } from '../engine/mail.ts';
 import { deadlineCommands, outboxKinds } from '../engine/rules.ts';
 import { allAgents } from '../store/agents.ts';
@@ -12,8 +12,10 @@ import { Engine } from '../engine/runtime/engine.ts';
 import { createIds, type FillRandom } from '../engine/runtime/ids.ts';
 import type { Log } from '../engine/runtime/log.ts';
 import { OutsideFailure } from '../engine/runtime/outbox.ts';
+import type { Workspace } from '../engine/runtime/workspace.ts';
 import { lockFile, type SyncToDisk } from '../store/database.ts';
 import { oldestQueuedOutboxAt } from '../store/outbox.ts';
+import { findWorkspace } from '../store/workspaces.ts';
 import { createAccessTokens } from '../workers/access-tokens.ts';
 import { createCheckpointer } from '../workers/checkpointer.ts';
 import { createPasswordHasher } from '../workers/password-hasher.ts';
@@ -130,7 +132,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   engine.onPublish((workspaceId, events) => sockets.publish(workspaceId, events));
   const server = createServer({ pipeline, sockets, trustProxy: config.trustProxy, bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs });
 
-  await directory.sweep((workspaceId, agentId) => emailOf(engine, workspaceId, agentId));
+  await directory.sweep(workspaceFiles(engine));
   let port: number;
   try {
     port = await server.listen(config.host, config.port);
@@ -180,9 +182,20 @@ async function deliverMail(sender: MailSender, config: Config, item: { id: strin
   }
 }
 
-function emailOf(engine: Engine, workspaceId: string, agentId: string): string | undefined {
-  const workspace = engine.workspace(workspaceId);
-  return workspace === undefined ? undefined : allAgents(workspace.db).find((agent) => agent.id === agentId)?.email;
+function workspaceFiles(engine: Engine): WorkspaceFiles {
+  const read = <Value>(workspaceId: string, from: (db: Workspace['db'] | undefined) => Value): Value | null => {
+    try {
+      return from(engine.workspace(workspaceId)?.db);
+    } catch {
+      // Said in the log where it was opened.
+      return null;
+    }
+  };
+  return {
+    emailOf: (workspaceId, agentId) => read(workspaceId, (db) => (db === undefined ? undefined : allAgents(db).find((agent) => agent.id === agentId)?.email)),
+    isMade: (workspaceId) => read(workspaceId, (db) => db !== undefined && findWorkspace(db) !== undefined),
+    remove: (workspaceId) => engine.discard(workspaceId),
+  };
 }
 
 function outboxAgeSeconds(engine: Engine, clock: Clock): number {

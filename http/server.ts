@@ -223,7 +223,9 @@ class Head implements RequestHead {
     this.path = req.getUrl();
     this.query = req.getQuery() ?? '';
     req.forEach((name, value) => {
-      this.headers[name] = value;
+      // What comes twice is one list (RFC 9110 §5.3).
+      const before = this.headers[name];
+      this.headers[name] = before === undefined ? value : `${before}, ${value}`;
     });
     this.#res = res;
     this.#trustProxy = trustProxy;
@@ -253,10 +255,11 @@ function write(res: HttpResponse, reply: Reply, options: { isHead: boolean; clos
   res.cork(() => {
     res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`);
     for (const name in reply.headers) res.writeHeader(name, reply.headers[name] ?? '');
-    if (reply.body === undefined || options.isHead) {
-      const hasLength = reply.status !== 204 && reply.status !== 304;
-      res.endWithoutBody(hasLength ? (reply.body === undefined ? 0 : Buffer.byteLength(reply.body)) : undefined, options.close);
-    } else res.end(reply.body, options.close);
+    const hasNoLength = reply.status === 204 || reply.status === 304;
+    // Given a length of undefined the library writes one of 2^63; a connection that stays open here is closed with the others.
+    if (hasNoLength) res.endWithoutBody();
+    else if (reply.body === undefined || options.isHead) res.endWithoutBody(reply.body === undefined ? 0 : Buffer.byteLength(reply.body), options.close);
+    else res.end(reply.body, options.close);
   });
 }
 

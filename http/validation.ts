@@ -35,6 +35,66 @@ export function coercingValidator(schema: TSchema): Validate {
   return validator(() => coercingCompiler({ schema }), 'query');
 }
 
+/** A strict one that also refuses what the schema does not declare: for replies, so that nothing leaves undocumented. */
+export function closedValidator(schema: TSchema): Validate {
+  return validator(() => strictCompiler({ schema: closed(schema) }), 'body');
+}
+
+/** JSON Schema as TypeBox keeps it, as far as the walks below follow it. */
+interface Shape {
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly additionalProperties?: unknown;
+  readonly items?: Shape;
+  readonly anyOf?: readonly Shape[];
+}
+
+/** An object without properties of its own is a free one and stays open. */
+function closed(schema: TSchema): TSchema {
+  const walk = (shape: Shape): Shape => ({
+    ...shape,
+    ...(shape.properties === undefined ? {} : { properties: Object.fromEntries(Object.entries(shape.properties).map(([name, field]) => [name, walk(field)])) }),
+    ...(hasFields(shape) ? { additionalProperties: false } : {}),
+    ...(shape.items === undefined ? {} : { items: walk(shape.items) }),
+    ...(shape.anyOf === undefined ? {} : { anyOf: shape.anyOf.map(walk) }),
+  });
+  // Still the schema it was, with keywords added.
+  return walk(schema as Shape) as TSchema;
+}
+
+/**
+ * What takes undeclared fields out of a value that was found sound, in place; undefined for a schema without declared fields.
+ * A choice between several objects is left as it is, since the value does not say which of them it is.
+ */
+export function unknownFieldsOf(schema: TSchema): ((value: unknown) => void) | undefined {
+  return dropperOf(schema as Shape);
+}
+
+function dropperOf(shape: Shape): ((value: unknown) => void) | undefined {
+  if (shape.items !== undefined) {
+    const drop = dropperOf(shape.items);
+    return drop && ((value) => Array.isArray(value) && value.forEach(drop));
+  }
+  if (shape.anyOf !== undefined) {
+    const drops = shape.anyOf.flatMap((one) => dropperOf(one) ?? []);
+    return drops.length === 1 ? drops[0] : undefined;
+  }
+  if (!hasFields(shape)) return undefined;
+  const fields = new Map(Object.entries(shape.properties ?? {}).map(([name, field]) => [name, dropperOf(field)]));
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+    // An object from JSON: every field is its own.
+    const record = value as Record<string, unknown>;
+    for (const name of Object.keys(record)) {
+      if (fields.has(name)) fields.get(name)?.(record[name]);
+      else delete record[name];
+    }
+  };
+}
+
+function hasFields(shape: Shape): boolean {
+  return shape.additionalProperties === undefined && Object.keys(shape.properties ?? {}).length > 0;
+}
+
 /** Compiled by its first use: hundreds of schemas, most of them never asked for, would cost a start its speed and memory. */
 function validator(compile: () => Compiled, whole: string): Validate {
   let compiled: Compiled | undefined;
@@ -47,7 +107,9 @@ function validator(compile: () => Compiled, whole: string): Validate {
 /** `whole` names the value itself, when it is not even an object. */
 function fieldErrors(problems: readonly Problem[], whole: string): FieldErrors {
   const errors: FieldErrors = {};
-  for (const problem of problems) {
+  // What no member of a choice admits is told by the members' own problems.
+  const told = problems.some(({ keyword }) => keyword !== 'anyOf') ? problems.filter(({ keyword }) => keyword !== 'anyOf') : problems;
+  for (const problem of told) {
     const path = pathOf(problem) || whole;
     const message = messageOf(problem);
     const messages = (errors[path] ??= []);

@@ -6,12 +6,16 @@ import { refuseField } from '../engine/errors.ts';
 /** Dates on which behaviour changed, oldest first. */
 export const serviceVersions = ['2026-11-20'] as const;
 
-const first = serviceVersions[0];
-const latest: string = serviceVersions.at(-1) ?? first;
+/** The version in force for the header's date: the newest that is not after it, or the first. Refuses invalid_query for what is no date. */
+export function versionFor(header: string | undefined, versions: readonly [string, ...string[]] = serviceVersions): string {
+  if (header === undefined) return versions.at(-1) ?? versions[0];
+  if (!isDate(header)) refuseField('invalid_query', 'Service-Version', 'must be a date, YYYY-MM-DD');
+  return versions.findLast((version) => version <= header) ?? versions[0];
+}
 
-/** The version in force for the header's date: the newest that is not after it. Refuses invalid_query for what is no date. */
-export function versionFor(header: string | undefined): string {
-  if (header === undefined) return latest;
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(header) || Number.isNaN(Date.parse(header))) refuseField('invalid_query', 'Service-Version', 'must be a date, YYYY-MM-DD');
-  return serviceVersions.findLast((version) => version <= header) ?? first;
+/** Date.parse() takes the 30th of February for a day in March. */
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
 }

@@ -61,6 +61,7 @@ export class Database {
       sqlite.pragma('foreign_keys = ON');
       sqlite.pragma(`cache_size = -${cacheKib}`);
       sqlite.pragma('temp_store = MEMORY');
+      addFunctions(sqlite);
       migrate(sqlite, migrations);
     } catch (cause) {
       sqlite?.close();
@@ -76,6 +77,7 @@ export class Database {
       const sqlite = new Sqlite(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
       sqlite.pragma(`cache_size = -${cacheKib}`);
       sqlite.pragma('temp_store = MEMORY');
+      addFunctions(sqlite);
       return new Database(path, sqlite, fdatasync);
     } catch (cause) {
       throw new DatabaseUnusable(`${path} cannot be read: ${messageOf(cause)}`, { cause });
@@ -211,6 +213,11 @@ export function isStorageFailure(error: unknown): boolean {
 /** True when a UNIQUE or PRIMARY KEY constraint refused the row. */
 export function isDuplicate(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(error.code);
+}
+
+/** `fold(text)`: without case and diacritics, in any script; SQLite's own lower() knows ASCII alone. */
+function addFunctions(sqlite: Sqlite.Database): void {
+  sqlite.function('fold', { deterministic: true }, (text) => (typeof text === 'string' ? text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase() : null));
 }
 
 function migrate(sqlite: Sqlite.Database, migrations: readonly Migration[]): void {

@@ -21,7 +21,7 @@ export function renameDepartment(db: Database, departmentId: string, name: strin
   db.run('UPDATE department SET name = ? WHERE id = ?', [name, departmentId]);
 }
 
-/** Removes it with its memberships and office hours. Its conversations are the caller's to move first. */
+/** Its memberships, office hours and conversations are the caller's to move first. */
 export function deleteDepartment(db: Database, departmentId: string): void {
   db.run('DELETE FROM department WHERE id = ?', [departmentId]);
 }

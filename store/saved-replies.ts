@@ -56,7 +56,7 @@ export function findSavedReplyByShortcut(db: Database, key: { shortcut: string; 
 export interface SavedReplyFilter {
   readonly scope?: SavedReplyRecord['scope'] | undefined;
   readonly channel?: 'chat' | 'ticket' | undefined;
-  /** Found in the shortcut, the title or the body. */
+  /** Found in the shortcut, the title or the body, without regard to case and diacritics. */
   readonly q?: string | undefined;
 }
 
@@ -67,7 +67,7 @@ export function savedReplyPage(db: Database, page: { agentId: string; filter: Sa
     .all<Row>(
       `SELECT * FROM savedReply WHERE (scope = 'workspace' OR createdByAgentId = @agentId) AND (@scope IS NULL OR scope = @scope)
          AND (@channel IS NULL OR EXISTS (SELECT 1 FROM json_each(channels) WHERE value = @channel))
-         AND (@q IS NULL OR instr(lower(shortcut || char(10) || title || char(10) || body), lower(@q)) > 0)
+         AND (@q IS NULL OR instr(fold(shortcut || char(10) || title || char(10) || body), fold(@q)) > 0)
          AND (@at IS NULL OR (createdAt, id) < (@at, @id))
        ORDER BY createdAt DESC, id DESC LIMIT @limit`,
       { agentId: page.agentId, scope, channel, q, at: page.cursor?.at ?? null, id: page.cursor?.id ?? null, limit: page.limit },

@@ -1,5 +1,6 @@
 // Sites: where a widget runs.
 
+import type { WeeklyHours } from './business-hours.ts';
 import type { Cursor } from './cursor.ts';
 import type { Database } from './database.ts';
 import { fromJson, fromJsonOrNull, toJson, toJsonOrNull } from './json.ts';
@@ -13,7 +14,7 @@ export interface SiteRecord {
   readonly primaryColor: string;
   readonly launcherPosition: 'right' | 'left';
   readonly welcomeMessage: string;
-  readonly businessHoursOverride: object | null;
+  readonly businessHoursOverride: WeeklyHours | null;
   readonly allowedOrigins: readonly string[];
   readonly createdAt: string;
 }

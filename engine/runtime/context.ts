@@ -30,6 +30,8 @@ export interface PublishedEvent {
 }
 
 export interface AuditDraft {
+  /** Who did it, where that is not the agent that calls. */
+  readonly actorAgentId?: string;
   readonly action: string;
   readonly targetKind: string;
   readonly targetId: string | null;
@@ -79,7 +81,6 @@ export class Context implements View {
   readonly #host: ContextHost;
   readonly #firstSeq: number;
   #staged: Map<ActorKind<unknown>, Map<string, unknown>> | undefined;
-  #stale: ActorKind<unknown>[] | undefined;
   /** Effects, for the workspace to act on once they are durable. */
   readonly events: PublishedEvent[] = [];
   earliestDeadlineMs: number = Number.POSITIVE_INFINITY;
@@ -112,12 +113,6 @@ export class Context implements View {
       this.#staged.set(kind, ofKind);
     }
     ofKind.set(id, state);
-  }
-
-  /** Says that rows of this kind were changed in bulk, so that no state of it in memory is used after this command. */
-  forgetAll(kind: ActorKind<unknown>): void {
-    this.#stale ??= [];
-    this.#stale.push(kind);
   }
 
   emit(draft: EventDraft): void {
@@ -169,7 +164,7 @@ export class Context implements View {
   audit(draft: AuditDraft): void {
     insertAudit(this.db, {
       id: this.ids.uuid(),
-      actorAgentId: this.caller.kind === 'agent' ? this.caller.agentId : null,
+      actorAgentId: draft.actorAgentId ?? (this.caller.kind === 'agent' ? this.caller.agentId : null),
       action: draft.action,
       targetKind: draft.targetKind,
       targetId: draft.targetId,
@@ -182,7 +177,6 @@ export class Context implements View {
 
   /** The command held: its states are what the next command sees. */
   keep(): void {
-    for (const kind of this.#stale ?? []) this.#host.registry.clearKind(kind);
     if (this.#staged === undefined) return;
     for (const [kind, states] of this.#staged) {
       for (const [id, state] of states) this.#host.registry.set(kind, id, state);

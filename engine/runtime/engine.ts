@@ -1,7 +1,7 @@
 // Owns every workspace's file, open or not: opens it when it is first asked for, closes it when it has been idle, routes
 // commands to its lane, and runs what is due in it. It knows no noun of the specification; the rules come in as definitions.
 
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database, type SyncToDisk } from '../../store/database.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
@@ -108,6 +108,22 @@ export class Engine {
   /** Makes the file of a new workspace. */
   create(workspaceId: string): Workspace {
     return this.#open.get(workspaceId) ?? this.#openFile(workspaceId);
+  }
+
+  /** Removes the file of a workspace that never came to be. Whatever is in it is lost. */
+  async discard(workspaceId: string): Promise<void> {
+    const workspace = this.#open.get(workspaceId);
+    await workspace?.lane.drained();
+    this.#open.delete(workspaceId);
+    workspace?.db.close();
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${this.#pathOf(workspaceId)}${suffix}`, { force: true });
+  }
+
+  /** Calls back once what can be seen of the workspace at this moment is durable. */
+  whenDurable(workspaceId: string, call: () => void): void {
+    const workspace = this.#open.get(workspaceId);
+    if (workspace === undefined) call();
+    else workspace.lane.whenDurable(call);
   }
 
   /** Sets the alarms of every workspace from its rows, a file per turn of the loop, so that requests are served meanwhile. */

@@ -43,11 +43,6 @@ export class Registry {
     generations.old.delete(id);
   }
 
-  /** Forgets every state of a kind: its rows were changed in bulk. */
-  clearKind(kind: ActorKind<unknown>): void {
-    this.#kinds.delete(kind);
-  }
-
   /** Forgets everything: after a failed commit, memory may be ahead of the disk. */
   clear(): void {
     this.#kinds.clear();

@@ -1,18 +1,16 @@
 // Agents and oneself. Specification 4.7, decisions 4.7.
 
 import Type from 'typebox';
-import { requireAdmin } from '../../engine/access.ts';
 import { type AgentChanges, changeAgent, deactivateAgent, inviteAgent, listAgents, resendInvite, setOwnStatus } from '../../engine/agents.ts';
-import { callingAgent } from '../../engine/access.ts';
+import { callingAgent, requireAdmin } from '../../engine/access.ts';
 import { permissionsOf } from '../../engine/permissions.ts';
 import { workspaceHours } from '../../engine/office-hours.ts';
 import { agentView, requireAgent, theRoster } from '../../engine/roster.ts';
 import { theWorkspace, workspaceView } from '../../engine/workspace.ts';
 import { byCreated, pageOf } from '../cursor.ts';
 import { route } from '../route.ts';
-import { Agent, AgentChannel, AgentStatus, CursorQuery, Email, Id, NextCursor, nullable, Role, Url } from '../schemas.ts';
+import { Agent, AgentChannel, AgentStatus, CursorQuery, Email, Id, Name, NextCursor, nullable, Role, Url } from '../schemas.ts';
 
-const Name = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
 const GroupIds = Type.Array(Id, { maxItems: 100 });
 const Channels = Type.Array(AgentChannel, { maxItems: 3 });
 
@@ -149,11 +147,11 @@ export const agentRoutes = [
     }),
     reply: { status: 200, schema: Agent },
     refusals: ['admin_required', 'last_admin', 'cannot_demote_owner', 'email_already_exists'],
-    run({ workspaceId, caller, params, body }, { engine, directory }) {
+    run({ workspaceId, caller, params, body }, { engine, directory, config }) {
       const { agentId } = params;
       const { avatar, departments, ...rest } = body;
       const changes: AgentChanges = { ...rest, email: body.email?.toLowerCase(), avatarUrl: body.avatarUrl === undefined ? avatar : body.avatarUrl, groupIds: body.groupIds ?? departments };
-      const change = () => engine.execute(changeAgent, { workspaceId, caller, params: { agentId, changes } });
+      const change = () => engine.execute(changeAgent, { workspaceId, caller, params: { agentId, changes, baseUrl: config.baseUrl } });
       if (changes.email === undefined) return change();
       // Before an address is taken in the directory: only an admin may change one, and of an agent that is there.
       const view = engine.workspace(workspaceId)?.view(caller);

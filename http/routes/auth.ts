@@ -2,15 +2,17 @@
 
 import Type from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';
-import { join, logout, register, requestReset, resetPassword, type SignedIn } from '../../engine/joining.ts';
+import { join, logout, register, requestReset, requireInvited, requireResetting, resetPassword, type SignedIn } from '../../engine/joining.ts';
 import { minPasswordChars, minPasswordScore } from '../../engine/limits.ts';
 import { workspaceIdIn } from '../../engine/locator.ts';
 import { isActive, theRoster } from '../../engine/roster.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
+import type { View } from '../../engine/runtime/context.ts';
+import { hostNameOf } from '../../engine/sites.ts';
 import { theWorkspace } from '../../engine/workspace.ts';
 import { route } from '../route.ts';
-import { Email, Id, Role, Time, Url } from '../schemas.ts';
+import { Email, Id, Name, Role, Time, TypedUrl } from '../schemas.ts';
 import type { Services } from '../services.ts';
 
 const Session = Type.Object({
@@ -24,6 +26,8 @@ const Session = Type.Object({
 const Password = Type.String({ minLength: minPasswordChars, maxLength: 1024 });
 const anyPassword = Type.String({ minLength: 1, maxLength: 1024 });
 const dayMs = 24 * 3600_000;
+/** Shorter pieces of a name or an address are in every password. */
+const minKnownChars = 3;
 
 export const authRoutes = [
   route({
@@ -36,29 +40,30 @@ export const authRoutes = [
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 5 },
     httpOnly: true,
-    body: Type.Object({ email: Email, password: Password, workspaceName: Type.String({ minLength: 1, maxLength: 120 }), siteUrl: Type.Optional(Url) }),
+    body: Type.Object({ email: Email, password: Password, workspaceName: Name, siteUrl: Type.Optional(TypedUrl) }),
     reply: { status: 201, schema: Session },
-    refusals: ['email_taken', 'invalid_body'],
+    refusals: ['email_taken'],
     async run({ body }, services) {
-      const { engine, directory, ids } = services;
+      const { engine, directory, ids, hasher, config } = services;
       const email = body.email.toLowerCase();
-      const name = body.workspaceName.trim();
-      if (name === '') refuseField('invalid_body', 'workspaceName', 'must not be empty');
+      const name = body.workspaceName;
+      const siteDomain = body.siteUrl === undefined ? undefined : hostOf(body.siteUrl);
+      await requireStrong(services, { password: body.password, field: 'password', known: [email, name] });
       if (directory.findEmail(email) !== undefined) refuse('email_taken');
-      const passwordHash = await hashNew(services, { password: body.password, field: 'password', known: [email, name] });
-      const reserved = { workspaceId: ids.uuid(), agentId: ids.uuid(), email };
-      const { subdomain } = await directory.reserveWorkspace({ ...reserved, name, wanted: slugOf(name) });
-      try {
-        engine.create(reserved.workspaceId);
-        const siteDomain = body.siteUrl === undefined ? undefined : new URL(body.siteUrl).hostname;
-        const params = { agentId: reserved.agentId, email, passwordHash, workspaceName: name, subdomain, autoCloseDays: services.config.autoCloseDays, ...(siteDomain === undefined ? {} : { siteDomain }) };
-        const signedIn = await engine.execute(register, { workspaceId: reserved.workspaceId, caller: systemCaller, params });
-        await directory.confirmWorkspace(reserved);
-        return await sessionOf(services, signedIn);
-      } catch (error) {
-        await directory.releaseWorkspace(reserved);
-        throw error;
-      }
+      const passwordHash = await hasher.hash(body.password);
+      const workspaceId = ids.uuid();
+      const agentId = ids.uuid();
+      const signedIn = await directory.withWorkspace(
+        { workspaceId, agentId, email, name, subdomain: slugOf(name) },
+        {
+          make: async (subdomain) => {
+            engine.create(workspaceId);
+            return engine.execute(register, { workspaceId, caller: systemCaller, params: { agentId, email, passwordHash, workspaceName: name, subdomain, siteDomain, autoCloseDays: config.autoCloseDays } });
+          },
+          remove: () => engine.discard(workspaceId),
+        },
+      );
+      return sessionOf(services, signedIn);
     },
   }),
 
@@ -116,11 +121,13 @@ export const authRoutes = [
     httpOnly: true,
     body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }), newPassword: Password }),
     reply: { status: 200, schema: Session },
-    refusals: ['reset_token_expired', 'invalid_body'],
+    refusals: ['reset_token_expired'],
     async run({ body }, services) {
-      const workspaceId = workspaceOfSecret(services, body.token) ?? refuse('reset_token_expired');
-      const passwordHash = await hashNew(services, { password: body.newPassword, field: 'newPassword', known: [] });
-      return sessionOf(services, await services.engine.execute(resetPassword, { workspaceId, caller: systemCaller, params: { token: body.token, passwordHash } }));
+      const view = viewOfSecret(services, body.token) ?? refuse('reset_token_expired');
+      const agent = requireResetting(view, body.token);
+      await requireStrong(services, { password: body.newPassword, field: 'newPassword', known: [agent.email, agent.name, theWorkspace(view).name] });
+      const passwordHash = await services.hasher.hash(body.newPassword);
+      return sessionOf(services, await services.engine.execute(resetPassword, { workspaceId: view.workspaceId, caller: systemCaller, params: { token: body.token, passwordHash } }));
     },
   }),
 
@@ -147,14 +154,15 @@ export const authRoutes = [
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 5 },
     httpOnly: true,
-    body: Type.Object({ code: Type.String({ minLength: 1, maxLength: 200 }), password: Password, name: Type.Optional(Type.String({ minLength: 1, maxLength: 120 })) }),
+    body: Type.Object({ code: Type.String({ minLength: 1, maxLength: 200 }), password: Password, name: Type.Optional(Name) }),
     reply: { status: 200, schema: Session },
-    refusals: ['gone', 'invalid_body'],
+    refusals: ['gone'],
     async run({ body }, services) {
-      const workspaceId = workspaceOfSecret(services, body.code) ?? refuse('not_found');
-      const passwordHash = await hashNew(services, { password: body.password, field: 'password', known: body.name === undefined ? [] : [body.name] });
-      const params = { code: body.code, passwordHash, ...(body.name === undefined ? {} : { name: body.name }) };
-      return sessionOf(services, await services.engine.execute(join, { workspaceId, caller: systemCaller, params }));
+      const view = viewOfSecret(services, body.code) ?? refuse('not_found');
+      const agent = requireInvited(view, body.code);
+      await requireStrong(services, { password: body.password, field: 'password', known: [agent.email, body.name ?? agent.name, theWorkspace(view).name] });
+      const passwordHash = await services.hasher.hash(body.password);
+      return sessionOf(services, await services.engine.execute(join, { workspaceId: view.workspaceId, caller: systemCaller, params: { code: body.code, passwordHash, name: body.name } }));
     },
   }),
 ];
@@ -171,29 +179,36 @@ async function sessionOf(services: Services, { agent, workspace }: SignedIn) {
   };
 }
 
+/** By the address it has now: the directory may still name a former one for a moment. */
 function findAgent(services: Services, email: string): SignedIn | undefined {
-  const entry = services.directory.findEmail(email.toLowerCase());
+  const wanted = email.toLowerCase();
+  const entry = services.directory.findEmail(wanted);
   const workspace = entry === undefined ? undefined : services.engine.workspace(entry.workspaceId);
   if (entry === undefined || workspace === undefined) return undefined;
   const view = workspace.view(systemCaller);
   const agent = theRoster(view).agents.get(entry.agentId);
-  return agent === undefined ? undefined : { agent, workspace: theWorkspace(view) };
+  return agent?.email.toLowerCase() === wanted ? { agent, workspace: theWorkspace(view) } : undefined;
 }
 
-function workspaceOfSecret(services: Services, secret: string): string | undefined {
+function viewOfSecret(services: Services, secret: string): View | undefined {
   const workspaceId = workspaceIdIn(secret);
-  return workspaceId !== undefined && services.engine.workspace(workspaceId) !== undefined ? workspaceId : undefined;
+  return workspaceId === undefined ? undefined : services.engine.workspace(workspaceId)?.view(systemCaller);
 }
 
-async function hashNew(services: Services, options: { password: string; field: string; known: readonly string[] }): Promise<string> {
-  const score = await services.strength.score(options.password, options.known);
+/** Refuses invalid_body for what can be guessed, the more so by who knows the person and the workspace. */
+async function requireStrong(services: Services, options: { password: string; field: string; known: readonly string[] }): Promise<void> {
+  const words = options.known.flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length >= minKnownChars);
+  const score = await services.strength.score(options.password, words);
   if (score < minPasswordScore) refuseField('invalid_body', options.field, 'is too easy to guess; use a longer or less common one');
-  return services.hasher.hash(options.password);
+}
+
+function hostOf(siteUrl: string): string {
+  return hostNameOf(URL.parse(siteUrl)?.hostname ?? '') ?? refuseField('invalid_body', 'siteUrl', 'must have a host name');
 }
 
 /** A workspace's name as a host label: letters, digits and single hyphens. */
 function slugOf(name: string): string {
-  const slug = name.normalize('NFKD').toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 40).replace(/-+$/, '');
+  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').replaceAll('ß', 'ss').toLowerCase();
+  const slug = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 40).replace(/-+$/, '');
   return slug === '' ? 'workspace' : slug;
 }
-

@@ -76,8 +76,7 @@ export const savedReplyRoutes = [
     reply: { status: 200, schema: SavedReply },
     refusals: ['forbidden', 'conflict', 'stale_version'],
     run({ workspaceId, caller, params, body: { expectedVersion, shortcut, title, body, channels, scope } }, { engine }) {
-      const changes = { ...(shortcut && { shortcut }), ...(title && { title }), ...(body && { body }), ...(channels && { channels }), ...(scope && { scope }) };
-      return engine.execute(changeSavedReply, { workspaceId, caller, params: { ...params, expectedVersion, changes } });
+      return engine.execute(changeSavedReply, { workspaceId, caller, params: { ...params, expectedVersion, changes: { shortcut, title, body, channels, scope } } });
     },
   }),
 

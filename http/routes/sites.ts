@@ -4,15 +4,9 @@ import Type from 'typebox';
 import { changeSite, createSite, listSites, requireSite } from '../../engine/sites.ts';
 import { byCreated, pageOf } from '../cursor.ts';
 import { route } from '../route.ts';
-import { CursorQuery, Hex, Id, NextCursor, nullable, Site, Version, WeeklyHours } from '../schemas.ts';
+import { CursorQuery, Hex, Id, Name, NextCursor, nullable, Site, Version, WeeklyHours } from '../schemas.ts';
 
-const Name = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
-const Domain = Type.String({
-  minLength: 1,
-  maxLength: 253,
-  pattern: '^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$',
-  description: 'The host alone, such as example.com.',
-});
+const Domain = Type.String({ minLength: 3, maxLength: 253, description: 'The host alone, such as example.com.' });
 const WelcomeMessage = Type.String({ maxLength: 1000 });
 const LauncherPosition = Type.Enum(['right', 'left']);
 const AllowedOrigins = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), { maxItems: 50, description: 'Hosts or origins; *.example.com is every subdomain and not the apex.' });

@@ -9,7 +9,7 @@ import { changeSettings, changeWorkspace } from '../../engine/settings.ts';
 import { theWorkspace, workspaceView } from '../../engine/workspace.ts';
 import { byCreated, pageOf } from '../cursor.ts';
 import { route } from '../route.ts';
-import { CursorQuery, Holidays, Id, NextCursor, nullable, OpeningHours, Time } from '../schemas.ts';
+import { CursorQuery, Holidays, Id, Name, NextCursor, nullable, OpeningHours, Time } from '../schemas.ts';
 
 const Workspace = Type.Object({
   id: Id,
@@ -28,7 +28,6 @@ const Settings = Type.Object({
 });
 
 const Department = Type.Object({ id: Id, name: Type.String(), memberIds: Type.Array(Id), isDefault: Type.Boolean(), createdAt: Time });
-const DepartmentName = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
 const MemberIds = Type.Array(Id, { maxItems: 1000 });
 
 const BusinessHours = Type.Object({
@@ -40,7 +39,6 @@ const BusinessHours = Type.Object({
   departmentId: nullable(Id),
   createdAt: Time,
 });
-const RuleName = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
 const Days = Type.Array(OpeningHours, { maxItems: 50 });
 
 export const workspaceRoutes = [
@@ -69,9 +67,9 @@ export const workspaceRoutes = [
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ workspaceId: Id }),
     body: Type.Object({
-      name: Type.Optional(Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' })),
+      name: Type.Optional(Name),
       timezone: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'An IANA name, such as Europe/Berlin.' })),
-      locale: Type.Optional(Type.String({ minLength: 2, maxLength: 16, pattern: '^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$' })),
+      locale: Type.Optional(Type.String({ minLength: 2, maxLength: 16, pattern: '^[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*$', description: 'A BCP 47 tag, such as en or pt-BR.' })),
     }),
     reply: { status: 200, schema: Type.Object({ workspace: Workspace }) },
     refusals: ['no_changes'],
@@ -163,7 +161,7 @@ export const workspaceRoutes = [
     tag: 'Departments',
     summary: 'Create a department',
     access: { kind: 'agent', scope: null, role: 'admin' },
-    body: Type.Object({ name: DepartmentName, memberIds: Type.Optional(MemberIds), isDefault: Type.Optional(Type.Boolean({ description: 'New chats and tickets start here.' })) }),
+    body: Type.Object({ name: Name, memberIds: Type.Optional(MemberIds), isDefault: Type.Optional(Type.Boolean({ description: 'New chats and tickets start here.' })) }),
     reply: { status: 201, schema: Department },
     refusals: ['conflict'],
     run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createDepartment, { workspaceId, caller, params: body }),
@@ -177,7 +175,7 @@ export const workspaceRoutes = [
     summary: 'Change a department',
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ departmentId: Id }),
-    body: Type.Object({ name: Type.Optional(DepartmentName), memberIds: Type.Optional(MemberIds), isDefault: Type.Optional(Type.Boolean()) }),
+    body: Type.Object({ name: Type.Optional(Name), memberIds: Type.Optional(MemberIds), isDefault: Type.Optional(Type.Boolean()) }),
     reply: { status: 200, schema: Department },
     refusals: ['conflict'],
     run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(changeDepartment, { workspaceId, caller, params: { ...params, changes: body } }),
@@ -217,7 +215,7 @@ export const workspaceRoutes = [
     summary: 'Add business hours',
     description: 'For the whole workspace, or for one site or department, in the workspace\'s time zone. Several rules add up. Without any, it is always open.',
     access: { kind: 'agent', scope: null, role: 'admin' },
-    body: Type.Object({ name: RuleName, days: Days, holidays: Type.Optional(Holidays), siteId: Type.Optional(nullable(Id)), departmentId: Type.Optional(nullable(Id)) }),
+    body: Type.Object({ name: Name, days: Days, holidays: Type.Optional(Holidays), siteId: Type.Optional(nullable(Id)), departmentId: Type.Optional(nullable(Id)) }),
     reply: { status: 201, schema: BusinessHours },
     refusals: [],
     run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createBusinessHours, { workspaceId, caller, params: body }),
@@ -232,7 +230,7 @@ export const workspaceRoutes = [
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ ruleId: Id }),
     body: Type.Object({
-      name: Type.Optional(RuleName),
+      name: Type.Optional(Name),
       days: Type.Optional(Days),
       holidays: Type.Optional(Holidays),
       siteId: Type.Optional(nullable(Id)),

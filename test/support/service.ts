@@ -7,7 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../http/config.ts';
 import { type Running, serve, type ServeOptions } from '../../http/serve.ts';
+import type { PlanId } from '../../engine/entitlements.ts';
+import { command, systemCaller } from '../../engine/runtime/command.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
+import { putWorkspace, theWorkspace } from '../../engine/workspace.ts';
 import { type MailSender, outboxSender, type OutgoingMail } from '../../workers/providers/mail.ts';
 import { ManualClock } from './manual-clock.ts';
 import { TestSocket } from './socket.ts';
@@ -115,6 +118,12 @@ export class Service {
     if (options.available !== true) await this.post('/me/status', { status: 'away' }, joined.body.token);
     this.clock.advance(60_000);
     return { token: joined.body.token, agentId: invited.body.id, workspaceId: admin.workspaceId, email };
+  }
+
+  /** Puts the workspace on a plan, as billing would. */
+  async plan(workspaceId: string, plan: PlanId): Promise<void> {
+    const change = command('test.plan', (ctx, _: object): void => putWorkspace(ctx, { ...theWorkspace(ctx), plan }));
+    await this.running.services.engine.execute(change, { workspaceId, caller: systemCaller, params: {} });
   }
 
   async customer(embedId: string, said: { name?: string; email?: string } = {}): Promise<Customer> {

@@ -1,0 +1,84 @@
+// What the headers of every request must say and what those of every reply do say. Knows no route's rules and nothing of bodies;
+// the pipeline calls it on the way in and on the way out. Decisions, "Headers" and "Every response".
+
+import { refuseField } from '../engine/errors.ts';
+import type { Ids } from '../engine/runtime/ids.ts';
+import type { RequestHead } from './pipeline.ts';
+import type { Budget } from './rate-limiter.ts';
+import type { Method, Route } from './route.ts';
+
+const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;
+const exposed = 'Allow, X-Request-Id, Service-Version, Sunset, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After';
+
+/** The caller's id for this request, when it is one that is safe to log and to echo; else a new one. */
+export function requestIdOf(head: RequestHead, ids: Pick<Ids, 'uuid'>): string {
+  const given = head.headers['x-request-id'];
+  return given !== undefined && saneRequestId.test(given) ? given : ids.uuid();
+}
+
+/** The token behind `Bearer`; undefined for no header and for one of another form. */
+export function bearerOf(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : /^Bearer +(\S+)$/i.exec(header)?.[1];
+}
+
+/** Refuses invalid_body. */
+export function requireAccept(head: RequestHead): void {
+  const accept = head.headers['accept'];
+  if (accept === undefined) refuseField('invalid_body', 'Accept', 'is required');
+  if (!admitsJson(accept)) refuseField('invalid_body', 'Accept', 'must admit application/json');
+}
+
+/** Refuses invalid_body. */
+export function requireJsonType(head: RequestHead): void {
+  if (!/^application\/json\s*($|;)/i.test(head.headers['content-type'] ?? '')) refuseField('invalid_body', 'Content-Type', 'must be application/json');
+}
+
+/** RFC 9110 §12.5.1, as far as one type needs it: a range that holds JSON and is not weighed down to nothing. */
+function admitsJson(accept: string): boolean {
+  if (accept === 'application/json' || accept === '*/*') return true;
+  return accept.split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return ['application/json', 'application/*', '*/*'].includes(type) && !parameters.some((parameter) => /^q\s*=\s*0(\.0*)?$/.test(parameter));
+  });
+}
+
+export interface ReplyFacts {
+  readonly head: RequestHead;
+  readonly requestId: string;
+  readonly version?: string | undefined;
+  readonly route?: Pick<Route, 'sunset'> | undefined;
+  readonly budget?: Budget | undefined;
+}
+
+export function replyHeaders(facts: ReplyFacts): Record<string, string> {
+  const headers: Record<string, string> = { 'X-Request-Id': facts.requestId, 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+  if (facts.version !== undefined) headers['Service-Version'] = facts.version;
+  if (facts.route?.sunset !== undefined) headers['Sunset'] = new Date(facts.route.sunset).toUTCString();
+  if (facts.head.headers['origin'] !== undefined) {
+    headers['Access-Control-Allow-Origin'] = '*';
+    headers['Access-Control-Expose-Headers'] = exposed;
+  }
+  if (facts.budget !== undefined) {
+    headers['RateLimit-Limit'] = String(facts.budget.limit);
+    headers['RateLimit-Remaining'] = String(facts.budget.remaining);
+    headers['RateLimit-Reset'] = String(facts.budget.resetSeconds);
+  }
+  return headers;
+}
+
+/** What a browser asks before it sends a request of another origin: everything is allowed, since the bearer decides (specification 5). */
+export function preflightHeaders(facts: ReplyFacts, methods: readonly Method[]): Record<string, string> {
+  return {
+    ...replyHeaders(facts),
+    ...(methods.length === 0 ? {} : { Allow: allowOf(methods) }),
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE',
+    'Access-Control-Allow-Headers': 'Authorization, Content-Type, Accept, Service-Version, X-Request-Id',
+    'Access-Control-Max-Age': '86400',
+  };
+}
+
+/** Where GET is taken HEAD is too, and OPTIONS everywhere. */
+export function allowOf(methods: readonly Method[]): string {
+  return [...methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(', ');
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { readConfig } from '../http/config.ts';
+
+t.test('everything runs with nothing set', async (t) => {
+  t.same(readConfig({}), {
+    port: 8080,
+    host: '127.0.0.1',
+    dataDir: './data',
+    baseUrl: 'http://localhost:8080',
+    jwtSecret: undefined,
+    tokenTtlDays: 7,
+    rateLimitPerMinute: 600,
+    rateLimits: true,
+    trustProxy: false,
+    logLevel: 'info',
+    autoCloseDays: 7,
+    mail: { provider: 'outbox' },
+    mailFrom: 'switchboard@localhost',
+  });
+});
+
+/** Variable, value, and what it makes of the settings. */
+const good: [string, string, object][] = [
+  ['PORT', '0', { port: 0, baseUrl: 'http://localhost:0' }],
+  ['PORT', '65535', { port: 65_535, baseUrl: 'http://localhost:65535' }],
+  ['HOST', '0.0.0.0', { host: '0.0.0.0' }],
+  ['DATA_DIR', '/var/lib/switchboard', { dataDir: '/var/lib/switchboard' }],
+  ['BASE_URL', 'https://help.example.com/', { baseUrl: 'https://help.example.com', mailFrom: 'switchboard@help.example.com' }],
+  ['BASE_URL', 'https://example.com/help//', { baseUrl: 'https://example.com/help' }],
+  ['JWT_SECRET', 'x'.repeat(32), { jwtSecret: 'x'.repeat(32) }],
+  ['TOKEN_TTL_DAYS', '1', { tokenTtlDays: 1 }],
+  ['TOKEN_TTL_DAYS', '365', { tokenTtlDays: 365 }],
+  ['RATE_LIMIT_PER_MINUTE', '1', { rateLimitPerMinute: 1 }],
+  ['RATE_LIMITS', 'off', { rateLimits: false }],
+  ['RATE_LIMITS', 'on', { rateLimits: true }],
+  ['TRUST_PROXY', '1', { trustProxy: true }],
+  ['TRUST_PROXY', 'true', { trustProxy: true }],
+  ['TRUST_PROXY', 'on', { trustProxy: true }],
+  ['TRUST_PROXY', '0', { trustProxy: false }],
+  ['TRUST_PROXY', 'off', { trustProxy: false }],
+  ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
+  ['AUTO_CLOSE_DAYS', '0.5', { autoCloseDays: 0.5 }],
+  ['AUTO_CLOSE_DAYS', '0', { autoCloseDays: 0 }],
+  ['MAIL_PROVIDER', 'outbox', { mail: { provider: 'outbox' } }],
+  ['MAIL_FROM', 'help@example.com', { mailFrom: 'help@example.com' }],
+];
+
+t.test('a good value is taken', async (t) => {
+  for (const [name, value, settings] of good) t.match(readConfig({ [name]: value }), settings, `${name}=${value}`);
+  t.match(readConfig({ MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtps://user:secret@mail.example.com:465' }), { mail: { provider: 'smtp', url: 'smtps://user:secret@mail.example.com:465' } });
+});
+
+t.test('a variable that is set to nothing is not set', async (t) => {
+  const names = new Set(good.map(([name]) => name));
+  t.same(readConfig(Object.fromEntries([...names].map((name) => [name, '']))), readConfig({}));
+});
+
+const bad: [string, string][] = [
+  ...['x', '-1', '65536', '80.5', '0x50', ' ', '8080 '].map((value): [string, string] => ['PORT', value]),
+  ...['example.com', 'ftp://example.com', 'https://', '/help', 'https://example.com/?a=1', 'https://example.com/#a'].map((value): [string, string] => ['BASE_URL', value]),
+  ['JWT_SECRET', 'x'.repeat(31)],
+  ...['0', '366', '1.5', 'week'].map((value): [string, string] => ['TOKEN_TTL_DAYS', value]),
+  ...['0', '-5', '1000001', '2.5', 'many'].map((value): [string, string] => ['RATE_LIMIT_PER_MINUTE', value]),
+  ...['no', '0', 'OFF'].map((value): [string, string] => ['RATE_LIMITS', value]),
+  ...['yes', '2'].map((value): [string, string] => ['TRUST_PROXY', value]),
+  ['LOG_LEVEL', 'loud'],
+  ...['-1', '3651', 'never', 'Infinity', 'NaN'].map((value): [string, string] => ['AUTO_CLOSE_DAYS', value]),
+  ['MAIL_PROVIDER', 'pigeon'],
+  ...['nobody', '@example.com', 'a b@example.com', 'Help <help@example.com>'].map((value): [string, string] => ['MAIL_FROM', value]),
+];
+
+t.test('a bad value stops the start with a message that names it', async (t) => {
+  for (const [name, value] of bad) t.throws(() => readConfig({ [name]: value }), { name: 'ConfigError', message: new RegExp(`^${name} must `) }, `${name}=${value}`);
+  for (const url of [undefined, 'mail.example.com', 'https://mail.example.com', '']) {
+    t.throws(() => readConfig({ MAIL_PROVIDER: 'smtp', SMTP_URL: url }), { name: 'ConfigError', message: /^SMTP_URL must / }, `SMTP_URL=${url}`);
+  }
+});
+
+t.test('a message never holds a secret', async (t) => {
+  for (const env of [{ JWT_SECRET: 'hunter2' }, { MAIL_PROVIDER: 'smtp', SMTP_URL: 'http://user:hunter2@x.example' }]) {
+    try {
+      readConfig(env);
+      t.fail('it was taken');
+    } catch (error) {
+      t.notMatch(String(error), /hunter2/);
+    }
+  }
+});
+
+t.test('every variable that is read is tried above', async (t) => {
+  const source = readFileSync(join(import.meta.dirname, '../http/config.ts'), 'utf8');
+  const read = new Set([...source.matchAll(/'([A-Z][A-Z0-9_]{3,})'/g)].map(([, name = '']) => name));
+  const tried = new Set([...good.map(([name]) => name), ...bad.map(([name]) => name), 'SMTP_URL']);
+  t.same([...read].filter((name) => !tried.has(name)), []);
+  t.same([...tried].filter((name) => !read.has(name)), []);
+});

@@ -1,0 +1,236 @@
+// The documents against the code, both ways. Slugs against the specification and the decisions, whose tables stand here.
+
+import { Validator } from '@seriousme/openapi-schema-validator';
+import t from 'tap';
+import { refusals, type Slug } from '../engine/errors.ts';
+import { slugsOf } from '../http/pipeline.ts';
+import { fullPath, type Route } from '../http/route.ts';
+import { serviceVersions } from '../http/versions.ts';
+import { startService } from './support/service.ts';
+
+/** Every slug of specification 7 and of the decisions, with its status. */
+const contract: Readonly<Record<string, number>> = {
+  invalid_body: 400,
+  invalid_query: 400,
+  validation_error: 400,
+  website_not_public: 400,
+  last_admin: 400,
+  cannot_demote_owner: 400,
+  cannot_deactivate_self: 400,
+  cannot_deactivate_owner: 400,
+  content_type_not_allowed: 400,
+  file_too_large: 400,
+  no_changes: 400,
+  empty_patch: 400,
+  invalid_email: 400,
+  invalid_number: 400,
+  bad_channel: 400,
+  no_default_service: 400,
+  channel_not_enabled: 400,
+  forbidden_url: 400,
+  unauthorized: 401,
+  token_revoked: 401,
+  invalid_credentials: 401,
+  invalid_signature: 401,
+  feature_locked: 402,
+  seat_limit_reached: 402,
+  storage_limit_reached: 402,
+  plan_limit: 402,
+  insufficient_credits: 402,
+  forbidden: 403,
+  admin_required: 403,
+  not_assigned: 403,
+  channel_not_assigned: 403,
+  country_not_allowed: 403,
+  insufficient_scope: 403,
+  not_found: 404,
+  service_not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  stale_version: 409,
+  conflict: 409,
+  illegal_status_transition: 409,
+  no_pending_handshake: 409,
+  email_taken: 409,
+  email_already_exists: 409,
+  already_joined: 409,
+  call_unavailable: 409,
+  conversation_archived: 409,
+  campaign_archived: 409,
+  number_taken: 409,
+  default_required: 409,
+  gone: 410,
+  reset_token_expired: 410,
+  payload_too_large: 413,
+  semantic_error: 422,
+  range_too_large: 422,
+  channel_not_available: 422,
+  channel_not_sendable: 422,
+  preview_not_available: 422,
+  rate_limited: 429,
+  server_error: 500,
+  site_bootstrap_failed: 500,
+  format_not_implemented: 501,
+  email_provider_error: 502,
+  service_unavailable: 503,
+  embedding_unavailable: 503,
+  storage_not_configured: 503,
+  email_provider_not_configured: 503,
+};
+/** Answered before a route is known; and what the routes of tickets and of the export answer, until they are here. */
+const ofNoRoute: readonly Slug[] = ['method_not_allowed', 'feature_locked', 'format_not_implemented'];
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly schema: object;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly tags: string[];
+  readonly summary: string;
+  readonly security: object[];
+  readonly parameters: (Parameter | { readonly $ref: string })[];
+  readonly requestBody?: { required: boolean; content: Record<string, { schema: object }> };
+  readonly responses: Record<string, { description: string; headers: Record<string, object>; content?: Record<string, { schema: any }> }>;
+}
+
+/** TypeBox keeps JSON Schema. */
+interface Shape {
+  readonly properties?: Readonly<Record<string, object>>;
+  readonly required?: readonly string[];
+}
+const shapeOf = (schema: unknown): Shape => (schema ?? {}) as Shape;
+
+t.test('the OpenAPI document', async (t) => {
+  const service = await startService(t);
+  const { routes } = service.running;
+  const { body: document, headers } = await service.get('/openapi.json');
+  const operations = new Map<string, Operation>();
+  for (const [path, item] of Object.entries<Record<string, Operation>>(document.paths)) for (const [method, operation] of Object.entries(item)) operations.set(`${method.toUpperCase()} ${path}`, operation);
+  const parametersOf = (route: Route): Parameter[] => operationOf(route).parameters.filter((one): one is Parameter => 'name' in one);
+  const operationOf = (route: Route): Operation => operations.get(`${route.method} ${fullPath(route)}`) ?? raise(`${route.operation} is not in the document`);
+
+  t.test('is OpenAPI 3.1, and sound', async (t) => {
+    t.match(headers.get('content-type'), /^application\/json/);
+    t.match(document, { openapi: /^3\.1\./, info: { version: serviceVersions.at(-1) }, servers: [{ url: 'http://switchboard.test' }] });
+    const validator = new Validator();
+    const { valid, errors } = await validator.validate(structuredClone(document));
+    t.equal(valid, true, JSON.stringify(errors)?.slice(0, 2000));
+    t.equal(validator.version, '3.1');
+  });
+
+  t.test('has every route and nothing else', async (t) => {
+    t.same([...operations.keys()].sort(), routes.map((route) => `${route.method} ${fullPath(route)}`).sort());
+    t.equal(new Set(routes.map(({ operation }) => operation)).size, routes.length, 'operations have names of their own');
+    for (const route of routes) t.match(operationOf(route), { operationId: route.operation, tags: [route.tag], summary: route.summary });
+    t.same([...new Set(routes.map(({ tag }) => tag))].sort(), document.tags.map(({ name }: { name: string }) => name).sort());
+  });
+
+  t.test('has each route\'s parameters', async (t) => {
+    const wrong: string[] = [];
+    for (const route of routes) {
+      const named = (place: string): string[] => parametersOf(route).filter((one) => one.in === place).map(({ name }) => name).sort();
+      const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).sort();
+      if (named('path').join() !== inPath.join()) wrong.push(`${route.operation}: path ${named('path')} against ${inPath}`);
+      if (Object.keys(shapeOf(route.params).properties ?? {}).sort().join() !== inPath.join()) wrong.push(`${route.operation} declares other parameters than its path has`);
+      if (named('query').join() !== Object.keys(shapeOf(route.query).properties ?? {}).sort().join()) wrong.push(`${route.operation}: query ${named('query')}`);
+      for (const { name, in: place, required, schema } of parametersOf(route)) {
+        const isRequired = place === 'path' || (shapeOf(route.query).required ?? []).includes(name);
+        const declared = shapeOf(place === 'path' ? route.params : route.query).properties?.[name];
+        if (required !== isRequired || JSON.stringify(schema) !== JSON.stringify(declared)) wrong.push(`${route.operation}: ${name}`);
+      }
+    }
+    t.same(wrong, []);
+  });
+
+  t.test('has each route\'s body and success', async (t) => {
+    const wrong: string[] = [];
+    for (const route of routes) {
+      const { requestBody, responses } = operationOf(route);
+      const documented = requestBody?.content['application/json']?.schema;
+      if (route.body !== undefined && JSON.stringify(documented) !== JSON.stringify(route.body)) wrong.push(`${route.operation}: body`);
+      if (route.body !== undefined && requestBody?.required !== (shapeOf(route.body).required ?? []).length > 0) wrong.push(`${route.operation}: whether a body is required`);
+      const success = responses[route.reply.status];
+      if (success === undefined) wrong.push(`${route.operation}: no ${route.reply.status}`);
+      else if (route.reply.schema !== null && JSON.stringify(success.content?.['application/json']?.schema) !== JSON.stringify(route.reply.schema)) wrong.push(`${route.operation}: reply`);
+      else if (route.reply.schema === null && route.reply.contentType === undefined && success.content !== undefined) wrong.push(`${route.operation}: a body where there is none`);
+      const successes = Object.keys(responses).filter((status) => Number(status) < 400);
+      if (successes.join() !== String(route.reply.status)) wrong.push(`${route.operation}: ${successes}`);
+    }
+    t.same(wrong, []);
+  });
+
+  t.test('has each route\'s refusals, under their status', async (t) => {
+    const wrong: string[] = [];
+    for (const route of routes) {
+      const documented = Object.entries(operationOf(route).responses).flatMap(([status, { content }]) => (Number(status) < 400 ? [] : content?.['application/json']?.schema.allOf[1].properties.error.enum.map((slug: string) => `${status} ${slug}`)));
+      const declared = [...slugsOf(route)].map((slug) => `${refusals[slug].status} ${slug}`);
+      if (documented.sort().join() !== declared.sort().join()) wrong.push(`${route.operation}: ${documented} against ${declared}`);
+    }
+    t.same(wrong, []);
+  });
+
+  t.test('names the headers that a request may have, and those that answers do have', async (t) => {
+    const { components } = document;
+    const shared = { ServiceVersion: 'Service-Version', RequestId: 'X-Request-Id' };
+    for (const [component, name] of Object.entries(shared)) t.match(components.parameters[component], { name, in: 'header', required: false });
+    for (const route of routes) t.same(operationOf(route).parameters.flatMap((one) => ('$ref' in one ? [one.$ref] : [])), Object.keys(shared).map((name) => `#/components/parameters/${name}`), route.operation);
+    const owner = await service.workspace();
+    const rows: [string, string, Awaited<ReturnType<typeof service.get>>][] = [
+      ['GET /api/v1/me', '200', await service.get('/me', owner.token)],
+      ['GET /api/v1/me', '401', await service.get('/me')],
+      ['GET /api/v1/agents/{agentId}', '404', await service.get('/agents/1', owner.token)],
+      ['POST /api/v1/auth/login', '400', await service.post('/auth/login', {})],
+    ];
+    for (const [operation, status, { headers }] of rows) {
+      const documented = Object.keys(operations.get(operation)?.responses[status]?.headers ?? {}).map((name) => name.toLowerCase()).sort();
+      const sent = Object.keys(components.headers).map((name) => name.toLowerCase()).filter((name) => headers.has(name)).sort();
+      t.same(documented, sent, `${operation} ${status}`);
+    }
+  });
+
+  t.test('says who may call: nobody in particular, an agent, a visitor', async (t) => {
+    for (const route of routes) {
+      const scheme = { public: [], agent: [{ workspaceToken: [] }], visitor: [{ visitorToken: [] }] }[route.access.kind];
+      t.same(operationOf(route).security, scheme, route.operation);
+    }
+    t.same(Object.keys(document.components.securitySchemes).sort(), ['visitorToken', 'workspaceToken']);
+  });
+
+  t.test('the page for people has every route too', async (t) => {
+    const { body: page } = await service.get('//docs');
+    for (const route of routes) t.ok(page.includes(`<article id="${route.operation}">`) && page.includes(`<code>${fullPath(route)}</code>`), route.operation);
+    t.equal([...page.matchAll(/<article id=/g)].length, routes.length);
+    t.notMatch(page, /<script|src=|@import|url\(/, 'without a script and without anything from elsewhere');
+  });
+});
+
+t.test('slugs', async (t) => {
+  const service = await startService(t);
+  const { routes } = service.running;
+
+  t.test('[7] every slug of the code is the contract\'s, with its status', async (t) => {
+    for (const [slug, { status, message }] of Object.entries(refusals)) {
+      t.equal(status, contract[slug], slug);
+      t.match(message, /^[A-Z].*\.$/, `${slug} says something to a person`);
+    }
+  });
+
+  t.test('[7] every slug can be answered by some route', async (t) => {
+    const declared = new Set(routes.flatMap((route) => [...slugsOf(route)]));
+    t.same(Object.keys(refusals).filter((slug) => !declared.has(slug as Slug) && !ofNoRoute.includes(slug as Slug)), []);
+  });
+
+  t.test('a route names no slug twice, and none that the pipeline adds by itself', async (t) => {
+    const added: readonly Slug[] = ['invalid_body', 'not_found', 'rate_limited', 'server_error', 'service_unavailable', 'payload_too_large', 'request_timeout', 'unauthorized', 'token_revoked'];
+    const wrong = routes.flatMap(({ operation, refusals: named }) => [...(new Set(named).size === named.length ? [] : [`${operation} names one twice`]), ...named.filter((slug) => added.includes(slug)).map((slug) => `${operation} names ${slug}`)]);
+    t.same(wrong, []);
+  });
+});
+
+function raise(message: string): never {
+  throw new Error(message);
+}

@@ -1,0 +1,82 @@
+// What belongs to one workspace is not there for another: 404 everywhere, never 403 (specification 5).
+
+import t from 'tap';
+import { callRoute, paramsOf, soundBody } from './support/endpoints.ts';
+import { startService } from './support/service.ts';
+
+t.test('[5] isolation of workspaces', async (t) => {
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+  const here = await service.workspace();
+  const there = await service.workspace();
+
+  /** One of everything that has an id. */
+  const thingsOf = async (owner: typeof here) => {
+    const agent = await service.agent(owner);
+    const chat = await service.chat(owner);
+    const department = await service.post('/departments', { name: 'Sales' }, owner.token);
+    const rule = await service.post('/business-hours', { name: 'Hours', days: [] }, owner.token);
+    const reply = await service.post('/saved-replies', { shortcut: '/hi', title: 'Hi', body: 'Hello' }, owner.token);
+    const note = await service.post(`/conversations/${chat.id}/notes`, { body: 'A note' }, owner.token);
+    const ids: Record<string, string> = {
+      agentId: agent.agentId,
+      conversationId: chat.id,
+      departmentId: department.body.id,
+      ruleId: rule.body.id,
+      siteId: owner.siteId,
+      replyId: reply.body.id,
+      noteId: note.body.note.id,
+      visitorId: chat.customer.visitorId,
+      workspaceId: owner.workspaceId,
+    };
+    return { ids, customer: chat.customer };
+  };
+  const ours = await thingsOf(here);
+  const theirs = await thingsOf(there);
+  const everything = async () => {
+    const paths = ['/agents', '/departments', '/business-hours', '/sites', '/saved-replies', '/workspace/settings', '/conversations/queue', `/conversations/${theirs.ids['conversationId']}/messages`, `/conversations/${theirs.ids['conversationId']}/notes`];
+    return Promise.all(paths.map(async (path) => (await service.get(path, there.token)).body));
+  };
+  const before = await everything();
+  const fixtures = { agentId: ours.ids['agentId'] ?? '', departmentId: ours.ids['departmentId'] ?? '' };
+
+  for (const route of service.running.routes) {
+    const params = paramsOf(route);
+    if (params.length === 0 || route.access.kind === 'public') continue;
+    // Every combination in which at least one id is of the other workspace.
+    const combinations = params.length === 1 ? [theirs.ids] : [theirs.ids, { ...ours.ids, [params.at(-1) ?? '']: theirs.ids[params.at(-1) ?? ''] ?? '' }, { ...theirs.ids, [params.at(-1) ?? '']: ours.ids[params.at(-1) ?? ''] ?? '' }];
+    t.test(`[5] ${route.operation} with an id of another workspace`, async (t) => {
+      const token = route.access.kind === 'visitor' ? ours.customer.token : here.token;
+      for (const values of combinations) {
+        const { status, body } = await callRoute(service, route, { values, token, body: soundBody(route, fixtures) });
+        t.match({ status, body }, { status: 404, body: { statusCode: 404, error: 'not_found' } });
+      }
+    });
+  }
+
+  t.test('[5] ids of another workspace in a body or a query', async (t) => {
+    const chat = await service.chat(here);
+    const path = `/conversations/${chat.id}`;
+    const rows: [string, Promise<{ status: number; body: any }>, number][] = [
+      ['assign to their agent', service.post(`${path}/assign-to-agent`, { agentId: theirs.ids['agentId'], expectedVersion: chat.version }, here.token), 404],
+      ['assign to their department', service.post(`${path}/assign-to-department`, { departmentId: theirs.ids['departmentId'] }, here.token), 404],
+      ['invite into their department', service.post('/agents/invite', { email: 'x@example.com', name: 'x', role: 'agent', groupIds: [theirs.ids['departmentId']] }, here.token), 400],
+      ['their agent as a member', service.patch(`/departments/${ours.ids['departmentId']}`, { memberIds: [theirs.ids['agentId']] }, here.token), 400],
+      ['their department as the default', service.put('/workspace/settings', { defaultDepartmentId: theirs.ids['departmentId'] }, here.token), 400],
+      ['hours of their site', service.post('/business-hours', { name: 'x', days: [], siteId: theirs.ids['siteId'] }, here.token), 400],
+    ];
+    for (const [title, answer, status] of rows) t.match(await answer, { status, body: { error: status === 404 ? 'not_found' : 'invalid_body' } }, title);
+    for (const query of [`departmentId=${theirs.ids['departmentId']}`, `assigneeId=${theirs.ids['agentId']}`]) t.same((await service.get(`/conversations/queue?${query}`, here.token)).body.conversations, [], query);
+    t.same((await service.get(`/agents?departmentId=${theirs.ids['departmentId']}`, here.token)).body.agents, []);
+  });
+
+  t.test('[5] a visitor\'s token opens nothing of another site\'s workspace', async (t) => {
+    const session = await service.post('/widget/sessions', { siteId: there.embedId, url: 'https://x.example/', visitorToken: ours.customer.token });
+    t.equal(session.status, 200);
+    t.not(session.body.visitor.id, ours.customer.visitorId, 'it is a new visitor there');
+    t.equal(session.body.conversation, null);
+  });
+
+  t.test('[5] and nothing of it has changed', async (t) => {
+    t.same(await everything(), before);
+  });
+});

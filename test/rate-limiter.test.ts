@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { RateLimiter } from '../http/rate-limiter.ts';
+import { ManualClock } from './support/manual-clock.ts';
+
+t.test('[8] so many calls a minute, then none until the window is over', async (t) => {
+  const clock = new ManualClock();
+  const limiter = new RateLimiter(clock);
+  for (let call = 1; call <= 3; call += 1) t.same(limiter.take('a', 3), { limit: 3, remaining: 3 - call, resetSeconds: 60, allowed: true });
+  clock.advance(59_000);
+  t.same(limiter.take('a', 3), { limit: 3, remaining: 0, resetSeconds: 1, allowed: false });
+  clock.advance(999);
+  t.match(limiter.take('a', 3), { allowed: false, resetSeconds: 1 }, 'a millisecond before the end');
+  clock.advance(1);
+  t.same(limiter.take('a', 3), { limit: 3, remaining: 2, resetSeconds: 60, allowed: true }, 'at the end');
+});
+
+t.test('[8] a refused call takes nothing, and one key nothing of another', async (t) => {
+  const clock = new ManualClock();
+  const limiter = new RateLimiter(clock);
+  limiter.take('a', 1);
+  for (let call = 0; call < 5; call += 1) t.equal(limiter.take('a', 1).allowed, false);
+  t.equal(limiter.take('b', 1).allowed, true);
+  clock.advance(60_000);
+  t.equal(limiter.take('a', 1).allowed, true);
+});
+
+t.test('always: never more than the limit in a window, and never a negative remainder', async (t) => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 20 }), fc.array(fc.record({ key: fc.constantFrom('a', 'b'), waitMs: fc.integer({ min: 0, max: 40_000 }) }), { maxLength: 200 }), (limit, calls) => {
+      const clock = new ManualClock();
+      const limiter = new RateLimiter(clock);
+      const windows = new Map<string, { startMs: number; allowed: number }>();
+      return calls.every(({ key, waitMs }) => {
+        clock.advance(waitMs);
+        const { allowed, remaining, resetSeconds } = limiter.take(key, limit);
+        let window = windows.get(key);
+        if (window === undefined || clock.now() - window.startMs >= 60_000) windows.set(key, (window = { startMs: clock.now(), allowed: 0 }));
+        if (allowed) window.allowed += 1;
+        return window.allowed <= limit && remaining === limit - window.allowed && resetSeconds >= 1 && resetSeconds <= 60;
+      });
+    }),
+  );
+  t.pass();
+});
+
+t.test('it stays bounded: past its keys it forgets what is over, and at worst all', async (t) => {
+  const clock = new ManualClock();
+  const limiter = new RateLimiter(clock);
+  for (let key = 0; key < 100_000; key += 1) limiter.take(`old ${key}`, 1);
+  clock.advance(60_000);
+  limiter.take('fresh', 1);
+  t.equal(limiter.take('fresh', 1).allowed, false, 'what is running is kept when the old ones go');
+  for (let key = 0; key < 100_000; key += 1) limiter.take(`flood ${key}`, 1);
+  t.equal(limiter.take('fresh', 1).allowed, true, 'a flood of keys in one window starts everybody anew');
+});

@@ -1,0 +1,129 @@
+import t from 'tap';
+import { password, type Service, startService } from './support/service.ts';
+
+const refused = { status: 429, body: { statusCode: 429, error: 'rate_limited' } };
+const budgetOf = (headers: Headers): (number | null)[] => ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) => (headers.has(name) ? Number(headers.get(name)) : null));
+
+t.test('[8] the auth limits, from both sides', async (t) => {
+  const rows: [title: string, limit: number, call: (service: Service, ip: string, index: number) => ReturnType<Service['call']>][] = [
+    ['register: 5 a minute per address', 5, (service, ip, index) => service.call('POST', '/auth/register', { body: { email: `limit${index}@example.com`, password, workspaceName: 'x' }, headers: { 'X-Forwarded-For': ip } })],
+    ['forgot-password: 3 a minute per address', 3, (service, ip, index) => service.call('POST', '/auth/forgot-password', { body: { email: `limit${index}@example.com` }, headers: { 'X-Forwarded-For': ip } })],
+    ['reset-password: 5 a minute per address', 5, (service, ip) => service.call('POST', '/auth/reset-password', { body: { token: 'x', newPassword: password }, headers: { 'X-Forwarded-For': ip } })],
+    ['join: 5 a minute per address', 5, (service, ip) => service.call('POST', '/auth/join', { body: { code: 'x', password }, headers: { 'X-Forwarded-For': ip } })],
+  ];
+  for (const [title, limit, call] of rows) {
+    t.test(title, async (t) => {
+      const service = await startService(t, { env: { TRUST_PROXY: '1' } });
+      for (let count = 1; count <= limit; count += 1) t.not((await call(service, '192.0.2.1', count)).status, 429, `call ${count}`);
+      service.clock.advance(12_500);
+      const answer = await call(service, '192.0.2.1', 99);
+      t.match(answer, { ...refused, body: { ...refused.body, retryAfter: 48 } });
+      t.equal(answer.headers.get('retry-after'), '48', 'as many seconds as the window still has');
+      t.same(budgetOf(answer.headers), [null, null, null], 'nobody\'s own budget is told');
+      t.not((await call(service, '192.0.2.2', limit + 1)).status, 429, 'another address');
+      service.clock.advance(47_499);
+      t.match(await call(service, '192.0.2.1', 99), { ...refused, body: { retryAfter: 1 } }, 'a millisecond before the minute is over');
+      service.clock.advance(1);
+      t.not((await call(service, '192.0.2.1', limit + 2)).status, 429);
+    });
+  }
+
+  t.test('login: 5 a minute per email, whatever its case, from wherever', async (t) => {
+    const service = await startService(t, { env: { TRUST_PROXY: '1' } });
+    const owner = await service.workspace();
+    const login = (email: string, given: string, ip = '192.0.2.1') => service.call('POST', '/auth/login', { body: { email, password: given }, headers: { 'X-Forwarded-For': ip } });
+    for (const [index, email] of [owner.email, owner.email.toUpperCase(), owner.email, owner.email, owner.email].entries()) t.equal((await login(email, 'wrong', `192.0.2.${index}`)).status, 401);
+    t.match(await login(owner.email, password, '192.0.2.77'), refused, 'even with the right password');
+    t.equal((await login('other@example.com', 'wrong')).status, 401, 'another email from the same address');
+    service.clock.advance(60_000);
+    t.equal((await login(owner.email, password)).status, 200);
+    for (const email of ['nobody', '', 7, null, 'x'.repeat(300)]) t.match(await service.post('/auth/login', { email, password }), { status: 400 }, 'what is no email is refused, and counted for nobody');
+  });
+
+  t.test('what is not valid counts too', async (t) => {
+    const service = await startService(t);
+    for (let count = 0; count < 5; count += 1) t.equal((await service.post('/auth/register', {})).status, 400);
+    t.match(await service.post('/auth/register', { email: 'a@example.com', password, workspaceName: 'x' }), refused);
+  });
+});
+
+t.test('[8] 600 a minute per agent', async (t) => {
+  const service = await startService(t);
+  const owner = await service.workspace();
+  const colleague = await service.agent(owner, { role: 'admin' });
+
+  t.test('the headers tell of it, on refusals too', async (t) => {
+    t.same(budgetOf((await service.get('/agents', owner.token)).headers), [600, 599, 60]);
+    service.clock.advance(20_000);
+    t.same(budgetOf((await service.get('/sites/1', owner.token)).headers), [600, 598, 40], '404');
+    t.same(budgetOf((await service.post('/departments', {}, owner.token)).headers), [600, 597, 40], '400');
+    t.same(budgetOf((await service.get('/agents')).headers), [null, null, null], 'nobody who is known has called');
+  });
+
+  t.test('the 600th is served, the 601st is not, and a colleague is not concerned', async (t) => {
+    service.clock.advance(60_000);
+    const statuses: number[] = [];
+    for (let batch = 0; batch < 6; batch += 1) statuses.push(...(await Promise.all(Array.from({ length: 100 }, () => service.get('/departments', owner.token)))).map(({ status }) => status));
+    t.same(new Set(statuses), new Set([200]));
+    service.clock.advance(15_000);
+    const over = await service.get('/departments', owner.token);
+    t.match(over, { ...refused, body: { retryAfter: 45 } });
+    t.equal(over.headers.get('retry-after'), '45');
+    t.same(budgetOf(over.headers), [600, 0, 45]);
+    t.match(await service.post('/me/status', { status: 'away' }, owner.token), refused, 'one budget for all of them');
+    const socket = await service.agentSocket(owner.token);
+    t.match(await socket.call('agent.setStatus', { status: 'away' }), refused, 'and for socket calls');
+    await socket.close();
+    t.equal((await service.get('/departments', colleague.token)).status, 200);
+    t.equal((await service.get('/me', owner.token)).status, 200, '/me has a budget of its own');
+    service.clock.advance(45_000);
+    t.equal((await service.get('/departments', owner.token)).status, 200);
+  });
+
+  t.test('[8] twice as many of /me and of /me/workspace', async (t) => {
+    service.clock.advance(60_000);
+    for (const path of ['/me', '/me/workspace']) {
+      t.same(budgetOf((await service.get(path, owner.token)).headers), [1200, 1199, 60], path);
+      for (let batch = 0; batch < 11; batch += 1) await Promise.all(Array.from({ length: 109 }, () => service.get(path, owner.token)));
+      const last = await service.get(path, owner.token);
+      t.match(last, refused, `the 1201st of ${path}`);
+      t.same(budgetOf(last.headers), [1200, 0, 60]);
+    }
+    t.same(budgetOf((await service.get('/departments', owner.token)).headers), [600, 599, 60], 'and they took nothing of the others');
+  });
+});
+
+t.test('[decisions] settings', async (t) => {
+  t.test('RATE_LIMIT_PER_MINUTE moves the default cap, and /me with it, and no auth limit', async (t) => {
+    const service = await startService(t, { env: { RATE_LIMIT_PER_MINUTE: '3' } });
+    const owner = await service.workspace();
+    const statuses = [];
+    for (let count = 0; count < 4; count += 1) statuses.push((await service.get('/agents', owner.token)).status);
+    t.same(statuses, [200, 200, 200, 429]);
+    t.same(budgetOf((await service.get('/me', owner.token)).headers), [6, 5, 60]);
+    for (let count = 0; count < 5; count += 1) t.equal((await service.post('/auth/login', { email: owner.email, password: 'wrong' })).status, 401);
+    t.match(await service.post('/auth/login', { email: owner.email, password }), refused);
+  });
+
+  t.test('RATE_LIMITS=off lifts every cap, and the headers stay', async (t) => {
+    const service = await startService(t, { env: { RATE_LIMITS: 'off', RATE_LIMIT_PER_MINUTE: '2' } });
+    const owner = await service.workspace();
+    for (let count = 0; count < 5; count += 1) t.equal((await service.get('/agents', owner.token)).status, 200);
+    t.same(budgetOf((await service.get('/agents', owner.token)).headers), [2, 0, 60]);
+    for (let count = 0; count < 8; count += 1) {
+      t.equal((await service.post('/auth/login', { email: owner.email, password: 'wrong' })).status, 401);
+      t.equal((await service.post('/auth/forgot-password', { email: 'nobody@example.com' })).status, 204);
+    }
+  });
+
+  t.test('TRUST_PROXY: off, nobody\'s word for its address is taken; on, the nearest proxy\'s is', async (t) => {
+    const forgot = (service: Service, forwarded: string) => service.call('POST', '/auth/forgot-password', { body: { email: 'nobody@example.com' }, headers: { 'X-Forwarded-For': forwarded } });
+    const wary = await startService(t);
+    for (const ip of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) t.equal((await forgot(wary, ip)).status, 204);
+    t.match(await forgot(wary, '192.0.2.4'), refused);
+    const trusting = await startService(t, { env: { TRUST_PROXY: 'on' } });
+    for (const claimed of ['198.51.100.1', '198.51.100.2', '198.51.100.3']) t.equal((await forgot(trusting, `${claimed}, 192.0.2.1`)).status, 204);
+    t.match(await forgot(trusting, '198.51.100.4, 192.0.2.1'), refused, 'what the caller claims before it counts for nothing');
+    t.equal((await forgot(trusting, '192.0.2.2')).status, 204);
+  });
+});

@@ -1,0 +1,79 @@
+// What the tests need that go over every route of the service: for each operation that takes a body, a sound one, so that only
+// what a test is about is wrong; and a way to call a route by its declaration. A new route with a body gets a line here.
+
+import { fullPath, type Route } from '../../http/route.ts';
+import type { Answer, Service } from './service.ts';
+
+export interface Fixtures {
+  readonly agentId: string;
+  readonly departmentId: string;
+}
+
+let count = 0;
+const unique = (): string => `x${(count += 1)}`;
+
+/** By operation. Made anew for each call, since names and emails may be there once. */
+const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
+  'auth.register': () => ({ email: `${unique()}@example.com`, password: 'correct horse battery staple', workspaceName: 'x' }),
+  'auth.login': () => ({ email: 'nobody@example.com', password: 'x' }),
+  'auth.forgotPassword': () => ({ email: 'nobody@example.com' }),
+  'auth.resetPassword': () => ({ token: 'x', newPassword: 'correct horse battery staple' }),
+  'auth.join': () => ({ code: 'x', password: 'correct horse battery staple' }),
+  'agent.setStatus': () => ({ status: 'away' }),
+  'agent.invite': () => ({ email: `${unique()}@example.com`, name: 'x', role: 'agent' }),
+  'agent.update': () => ({ name: 'x' }),
+  'workspace.update': () => ({ locale: 'en' }),
+  'workspace.changeSettings': () => ({ csatEnabled: true }),
+  'department.create': () => ({ name: unique() }),
+  'department.update': () => ({ name: unique() }),
+  'businessHours.create': () => ({ name: 'x', days: [] }),
+  'businessHours.update': () => ({ name: 'x' }),
+  'site.create': () => ({ name: 'x', domain: `${unique()}.example` }),
+  'site.update': () => ({ expectedVersion: 1, name: 'x' }),
+  'savedReply.create': () => ({ shortcut: `/${unique()}`, title: 'x', body: 'x' }),
+  'savedReply.update': () => ({ expectedVersion: 1, title: 'x' }),
+  'message.send': () => ({ body: 'x' }),
+  'conversation.status': () => ({ status: 'pending' }),
+  'conversation.assignToAgent': ({ agentId }) => ({ agentId, expectedVersion: 1 }),
+  'conversation.assignToDepartment': ({ departmentId }) => ({ departmentId }),
+  'assignment.accept': () => ({}),
+  'assignment.decline': () => ({}),
+  'assignment.cancel': () => ({}),
+  'conversation.setTags': () => ({ tags: ['x'] }),
+  'note.create': () => ({ body: 'x' }),
+  'note.write': () => ({ body: 'x' }),
+  'conversation.emailTranscript': () => ({ to: 'x@example.com', subject: 'x' }),
+  'widget.openSession': () => ({ siteId: 'x', url: 'https://example.com/' }),
+  'widget.viewPage': () => ({ url: 'https://example.com/' }),
+  'widget.identify': () => ({ name: 'x' }),
+  'widget.startChat': () => ({ body: 'x' }),
+  'widget.sendMessage': () => ({ body: 'x' }),
+  'widget.rate': () => ({ rating: 5 }),
+};
+
+/** Undefined for a route that takes no body. Throws for one that does and has no line above. */
+export function soundBody(route: Route, ids: Fixtures): object | undefined {
+  if (route.body === undefined) return undefined;
+  const make = bodies[route.operation];
+  if (make === undefined) throw new Error(`test/support/endpoints.ts has no sound body for ${route.operation}`);
+  return make(ids);
+}
+
+export function paramsOf(route: Route): string[] {
+  return [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+}
+
+/** Its path with these values for its parameters. Throws for a parameter without one. */
+export function pathWith(route: Route, values: Readonly<Record<string, string>>): string {
+  return fullPath(route).replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? raise(`no value for {${name}} of ${route.operation}`));
+}
+
+/** `headers` as of Service.call. */
+export function callRoute(service: Service, route: Route, options: { values: Readonly<Record<string, string>>; token?: string | undefined; body?: object | undefined; query?: string; headers?: Record<string, string> }): Promise<Answer> {
+  const { token, body, headers, query = '' } = options;
+  return service.call(route.method, `/${pathWith(route, options.values)}${query}`, { token, body, ...(headers && { headers }) });
+}
+
+function raise(message: string): never {
+  throw new Error(message);
+}
