@@ -19,7 +19,8 @@ import {
 } from '../store/directory.ts';
 import { directoryMigrations } from '../store/migrations/directory.ts';
 import { type Clock, isoTime } from './runtime/clock.ts';
-import { Lane } from './runtime/lane.ts';
+import type { Checkpoints } from './runtime/checkpoints.ts';
+import { Lane, type LaneHooks } from './runtime/lane.ts';
 import type { Log } from './runtime/log.ts';
 import { refuse } from './errors.ts';
 
@@ -27,52 +28,82 @@ export interface DirectoryOptions {
   readonly dataDir: string;
   readonly clock: Clock;
   readonly log: Log;
+  readonly checkpoints: Checkpoints;
   readonly syncToDisk?: SyncToDisk;
   onSyncFailed(error: Error): void;
+  onBatch?: NonNullable<LaneHooks['onBatch']>;
+}
+
+export interface WantedWorkspace {
+  readonly workspaceId: string;
+  readonly agentId: string;
+  readonly name: string;
+  /** Numbered when it is taken. */
+  readonly subdomain: string;
+  readonly email: string;
+}
+
+/** What the sweep asks of the workspaces' own files. `null`: the file cannot be read now. */
+export interface WorkspaceFiles {
+  emailOf(workspaceId: string, agentId: string): string | undefined | null;
+  /** Whether the workspace came to be; false when its file is missing or empty. */
+  isMade(workspaceId: string): boolean | null;
+  /** Removes the file of one that did not. */
+  remove(workspaceId: string): Promise<void>;
 }
 
 export class Directory {
-  readonly #db: Database;
-  readonly #lane: Lane;
+  /** For reads; what they see may be one sync from durable. */
+  readonly db: Database;
+  readonly lane: Lane;
   readonly #clock: Clock;
+  readonly #log: Log;
 
   constructor(options: DirectoryOptions) {
     this.#clock = options.clock;
-    this.#db = Database.openWriter(join(options.dataDir, 'directory.db'), directoryMigrations, options.syncToDisk);
-    this.#lane = new Lane(this.#db, {
+    this.#log = options.log;
+    this.db = Database.openWriter(join(options.dataDir, 'directory.db'), directoryMigrations, options.syncToDisk);
+    this.lane = new Lane(this.db, {
       onBroken: (error) => options.log.error({ err: error }, 'a change of the directory could not be committed'),
       onSyncFailed: options.onSyncFailed,
+      onBatch: (figures) => {
+        options.checkpoints.watch(this);
+        options.onBatch?.(figures);
+      },
     });
   }
 
   /** Which agent of which workspace signs in with this address; compared without case. */
   findEmail(email: string): DirectoryEmail | undefined {
-    return findDirectoryEmail(this.#db, email);
+    return findDirectoryEmail(this.db, email);
   }
 
-  /** Takes a subdomain like `wanted` and the owner's email for a workspace about to be made. Refuses email_taken. */
-  reserveWorkspace(reservation: { workspaceId: string; agentId: string; name: string; wanted: string; email: string }): Promise<{ subdomain: string }> {
-    return this.change((db, at) => {
-      if (findDirectoryEmail(db, reservation.email) !== undefined) refuse('email_taken');
-      let subdomain = reservation.wanted;
-      for (let suffix = 2; subdomainTaken(db, subdomain); suffix += 1) subdomain = `${reservation.wanted}-${suffix}`;
-      insertDirectoryWorkspace(db, { id: reservation.workspaceId, name: reservation.name, subdomain, reservedAt: at, createdAt: at });
-      insertDirectoryEmail(db, { email: reservation.email, workspaceId: reservation.workspaceId, agentId: reservation.agentId, reservedAt: at });
-      return { subdomain };
-    });
-  }
-
-  confirmWorkspace(ids: { workspaceId: string; agentId: string; email: string }): Promise<void> {
-    return this.change((db) => {
-      confirmDirectoryWorkspace(db, ids.workspaceId);
-      confirmDirectoryEmail(db, ids);
-    });
-  }
-
-  releaseWorkspace(ids: { workspaceId: string; agentId: string; email: string }): Promise<void> {
-    return this.change((db) => {
-      deleteDirectoryEmail(db, ids);
-      deleteDirectoryWorkspace(db, ids.workspaceId);
+  /** Takes a subdomain like `wanted` and the owner's email, makes the workspace's file, and confirms, or undoes it all. Refuses email_taken. */
+  withWorkspace<Result>(wanted: WantedWorkspace, file: { make(subdomain: string): Promise<Result>; remove(): Promise<void> }): Promise<Result> {
+    const { workspaceId, agentId, name, email } = wanted;
+    let subdomain = wanted.subdomain;
+    return this.around({
+      reserve: () =>
+        this.change((db, at) => {
+          if (findDirectoryEmail(db, email) !== undefined) refuse('email_taken');
+          for (let suffix = 2; subdomainTaken(db, subdomain); suffix += 1) subdomain = `${wanted.subdomain}-${suffix}`;
+          insertDirectoryWorkspace(db, { id: workspaceId, name, subdomain, reservedAt: at, createdAt: at });
+          insertDirectoryEmail(db, { email, workspaceId, agentId, reservedAt: at });
+        }),
+      work: () => file.make(subdomain),
+      confirm: () =>
+        this.change((db) => {
+          confirmDirectoryWorkspace(db, workspaceId);
+          confirmDirectoryEmail(db, { email, agentId });
+        }),
+      // The file first: while it is there, the sweep must find the reservation that leads to it.
+      giveBack: async () => {
+        await file.remove();
+        await this.change((db) => {
+          deleteDirectoryEmail(db, { email, agentId });
+          deleteDirectoryWorkspace(db, workspaceId);
+        });
+      },
     });
   }
 
@@ -87,43 +118,45 @@ export class Directory {
   }
 
   /** Takes an address, does the work that writes it to the workspace, and confirms or gives it back. */
-  async withEmail<Result>(row: { email: string; workspaceId: string; agentId: string }, work: () => Promise<Result>): Promise<Result> {
-    await this.reserveEmail(row);
-    try {
-      const result = await work();
-      await this.change((db) => confirmDirectoryEmail(db, row));
-      return result;
-    } catch (error) {
-      await this.#releaseEmail(row);
-      throw error;
-    }
-  }
-
-  #releaseEmail(row: { email: string; agentId: string }): Promise<void> {
-    return this.change((db) => {
-      const present = findDirectoryEmail(db, row.email);
-      if (present?.reservedAt != null) deleteDirectoryEmail(db, row);
+  withEmail<Result>(row: { email: string; workspaceId: string; agentId: string }, work: () => Promise<Result>): Promise<Result> {
+    return this.around({
+      reserve: () => this.reserveEmail(row),
+      work,
+      confirm: () => this.change((db) => confirmDirectoryEmail(db, row)),
+      giveBack: () =>
+        this.change((db) => {
+          if (findDirectoryEmail(db, row.email)?.reservedAt != null) deleteDirectoryEmail(db, row);
+        }),
     });
   }
 
-  /** Settles what a crash left reserved. `emailOf` reads the agent's present address from its workspace's file. */
-  async sweep(emailOf: (workspaceId: string, agentId: string) => string | undefined): Promise<void> {
-    const emails = reservedEmails(this.#db);
-    const workspaces = reservedWorkspaces(this.#db);
+  /**
+   * A change of both files: reserves here, does the work that writes the workspace, then confirms, or gives back when the
+   * work was refused. What cannot be settled now stays reserved, and the sweep at the next start settles it.
+   */
+  async around<Result>(steps: { reserve(): Promise<void>; work(): Promise<Result>; confirm(): Promise<void>; giveBack(): Promise<void> }): Promise<Result> {
+    await steps.reserve();
+    const settle = (step: () => Promise<void>): Promise<void> => step().catch((error: unknown) => this.#log.error({ err: error }, 'a reservation could not be settled; the next start will'));
+    let result: Result;
+    try {
+      result = await steps.work();
+    } catch (error) {
+      await settle(steps.giveBack);
+      throw error;
+    }
+    await settle(steps.confirm);
+    return result;
+  }
+
+  /** Settles what a crash left reserved, by what the workspaces' own files say. What cannot be read now stays reserved. */
+  async sweep(files: WorkspaceFiles): Promise<void> {
+    const emails = reservedEmails(this.db).map((row) => ({ row, present: files.emailOf(row.workspaceId, row.agentId) }));
+    const workspaces = reservedWorkspaces(this.db).map((row) => ({ row, isMade: files.isMade(row.id) }));
     if (emails.length + workspaces.length === 0) return;
-    const held = new Map(emails.map((row) => [row.email, emailOf(row.workspaceId, row.agentId)]));
+    for (const { row, isMade } of workspaces) if (isMade === false) await files.remove(row.id);
     await this.change((db) => {
-      const made = new Set<string>();
-      for (const row of emails) {
-        if (held.get(row.email)?.toLowerCase() === row.email.toLowerCase()) {
-          confirmDirectoryEmail(db, row);
-          made.add(row.workspaceId);
-        } else deleteDirectoryEmail(db, row);
-      }
-      for (const workspace of workspaces) {
-        if (made.has(workspace.id)) confirmDirectoryWorkspace(db, workspace.id);
-        else deleteDirectoryWorkspace(db, workspace.id);
-      }
+      for (const { row, present } of emails) if (present !== null) (present?.toLowerCase() === row.email.toLowerCase() ? confirmDirectoryEmail : deleteDirectoryEmail)(db, row);
+      for (const { row, isMade } of workspaces) if (isMade !== null) (isMade ? confirmDirectoryWorkspace : deleteDirectoryWorkspace)(db, row.id);
     });
   }
 
@@ -131,9 +164,9 @@ export class Directory {
   change<Result>(run: (db: Database, at: string) => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
       let result: Result;
-      this.#lane.submit({
+      this.lane.submit({
         run: () => {
-          result = run(this.#db, isoTime(this.#clock.now()));
+          result = run(this.db, isoTime(this.#clock.now()));
         },
         undo: () => {},
         settle: (error) => (error === undefined ? resolve(result) : reject(error)),
@@ -141,13 +174,8 @@ export class Directory {
     });
   }
 
-  /** For reads; what they see may be one sync from durable. */
-  get db(): Database {
-    return this.#db;
-  }
-
   async stop(): Promise<void> {
-    await this.#lane.drained();
-    this.#db.close();
+    await this.lane.drained();
+    this.db.close();
   }
 }

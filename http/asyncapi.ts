@@ -58,7 +58,7 @@ export function asyncApi(routes: readonly Route[], options: { baseUrl: string; v
       description:
         'Text frames of JSON. The bearer comes as the subprotocol pair ["messaging.v1", "bearer.<token>"], as Authorization, or as a first frame auth within 5 seconds. ' +
         'Events carry a seq that grows per workspace; a client that comes back gives the last one it saw as since (in auth, or as a query parameter) and gets what it missed, in order. ' +
-        'What is older than 7 days is gone: resync says so. Close codes: 1009 a frame over 64 KiB, 1012 restarting, 4401 the token does not count, 4403 blocked, 4408 too slow, 4429 too many sockets.',
+        'What is older than 7 days is gone: resync says so. Close codes: 1009 a frame over 64 KiB, 1012 restarting, 1013 unavailable for now, 4401 the token does not count, 4403 blocked, 4408 too slow, 4429 too many sockets.',
     },
     servers: { main: { host, protocol: protocol === 'https:' ? 'wss' : 'ws' } },
     channels: { agent, visitor },

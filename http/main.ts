@@ -5,7 +5,9 @@
 process.env['UV_THREADPOOL_SIZE'] ??= '32';
 
 const { ConfigError, readConfig } = await import('./config.ts');
-const { DataFolderInUse, serve } = await import('./serve.ts');
+const { DataFolderInUse, DataFolderUnusable } = await import('./data-folder.ts');
+const { serve } = await import('./serve.ts');
+const { CannotListen } = await import('./server.ts');
 const { DatabaseUnusable } = await import('../store/database.ts');
 const { resolve } = await import('node:path');
 
@@ -33,7 +35,8 @@ try {
     });
   }
 } catch (error) {
-  if (!(error instanceof ConfigError || error instanceof DataFolderInUse || error instanceof DatabaseUnusable)) throw error;
+  const expected = [ConfigError, DataFolderInUse, DataFolderUnusable, DatabaseUnusable, CannotListen];
+  if (!(error instanceof Error) || !expected.some((kind) => error instanceof kind)) throw error;
   process.stderr.write(`switchboard: ${error.message}\n`);
   process.exit(1);
 }

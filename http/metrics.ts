@@ -22,6 +22,7 @@ export interface Gauges {
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const diskBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+/** The loop is looked at this often; the histogram counts the pause between two looks as delay, which is taken off again. */
 const loopResolutionMs = 10;
 
 export function createMetrics(gauges: Gauges): Metrics {
@@ -35,12 +36,13 @@ export function createMetrics(gauges: Gauges): Metrics {
 
   const loop = monitorEventLoopDelay({ resolution: loopResolutionMs });
   loop.enable();
+  const delaySeconds = (ns: number): number => Math.max(0, ns / 1e9 - loopResolutionMs / 1000);
   const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({ name, help, registers, collect() { this.set(read()); } });
   };
-  gauge('switchboard_event_loop_delay_p50_seconds', 'Median delay of the event loop since the last scrape.', () => loop.percentile(50) / 1e9);
-  gauge('switchboard_event_loop_delay_p99_seconds', '99th percentile of the delay of the event loop since the last scrape.', () => loop.percentile(99) / 1e9);
-  gauge('switchboard_event_loop_delay_max_seconds', 'Longest delay of the event loop since the last scrape.', () => loop.max / 1e9);
+  gauge('switchboard_event_loop_delay_p50_seconds', 'Median delay of the event loop since the last scrape.', () => delaySeconds(loop.percentile(50)));
+  gauge('switchboard_event_loop_delay_p99_seconds', '99th percentile of the delay of the event loop since the last scrape.', () => delaySeconds(loop.percentile(99)));
+  gauge('switchboard_event_loop_delay_max_seconds', 'Longest delay of the event loop since the last scrape.', () => delaySeconds(loop.max));
   gauge('switchboard_agent_sockets', 'Open agent sockets.', () => gauges.sockets().agents);
   gauge('switchboard_visitor_sockets', 'Open visitor sockets.', () => gauges.sockets().visitors);
   gauge('switchboard_open_workspaces', 'Workspace files that are open.', () => gauges.engine().openWorkspaces);

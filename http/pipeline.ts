@@ -130,16 +130,22 @@ export class Pipeline {
       this.#observe(compiled.route.operation, reply.status, head.startedMs, requestId);
       respond(reply);
     };
+    const token = bearerOf(head.headers['authorization']);
+    const refuseCaller = (error: unknown): void => {
+      // A token that was revoked a moment ago is refused once that is durable.
+      const workspaceId = (token === undefined ? undefined : this.#services.accessTokens.known(token)?.workspaceId) ?? '';
+      const outcome = this.#failure(compiled, error, requestId);
+      this.#services.engine.whenDurable(workspaceId, () => settle(outcome, undefined));
+    };
     try {
       const parts: Parts = { params: begun.pathParams, query: queryOf(head.query), body: bodyOf(begun, body) };
-      const token = bearerOf(head.headers['authorization']);
       const context = { ip: head.ip, userAgent: head.headers['user-agent'] ?? null, origin: head.headers['origin'], requestId, token };
       const credential = authenticate(compiled.route.access, token, this.#services);
       if (credential instanceof Promise) {
-        credential.then((known) => this.#perform(compiled, { ...context, ...known }, parts, settle)).catch((error: unknown) => settle(this.#failure(compiled, error, requestId), undefined));
+        credential.then((known) => this.#perform(compiled, { ...context, ...known }, parts, settle)).catch(refuseCaller);
       } else this.#perform(compiled, { ...context, ...credential }, parts, settle);
     } catch (error) {
-      settle(this.#failure(compiled, error, requestId), undefined);
+      refuseCaller(error);
     }
   }
 
@@ -205,7 +211,9 @@ export class Pipeline {
       if (raw instanceof Promise) raw.then((reply) => settle({ raw: reply }, budget)).catch(fail);
       else if (raw !== undefined) settle({ raw }, budget);
     } catch (error) {
-      fail(error);
+      // A refusal tells of the state it saw, as an answer does.
+      const outcome = this.#failure(compiled, error, call.requestId);
+      this.#services.engine.whenDurable(call.workspaceId, () => settle(outcome, budget));
     }
   }
 

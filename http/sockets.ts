@@ -49,7 +49,7 @@ const authTimeoutMs = 5000;
 const maxSocketsPerAgent = 100;
 const maxCallsUnderWay = 64;
 
-const closeCodes = { tooBig: 1009, restart: 1012, unauthorized: 4401, forbidden: 4403, tooSlow: 4408, tooMany: 4429 } as const;
+const closeCodes = { tooBig: 1009, restart: 1012, unavailable: 1013, unauthorized: 4401, forbidden: 4403, tooSlow: 4408, tooMany: 4429 } as const;
 
 interface Known {
   readonly credential: Credential;
@@ -77,6 +77,7 @@ export class Sockets {
   readonly #sessions = new Map<string, Set<Session>>();
   readonly #unknown = new Set<Session>();
   readonly #counts = { agents: 0, visitors: 0 };
+  #isDeaf = false;
 
   constructor(services: Services, pipeline: Pipeline) {
     this.#services = services;
@@ -91,13 +92,14 @@ export class Sockets {
     const timer = this.#services.clock.after(authTimeoutMs, () => this.#end(session, closeCodes.unauthorized, 'no token within 5 seconds'));
     const session: Session = { connection, hello, state: { name: 'unknown', timer }, callsUnderWay: 0 };
     this.#unknown.add(session);
-    if (hello.token !== undefined) this.#authenticate(session, hello.token, hello.since);
+    if (this.#isDeaf) this.#end(session, closeCodes.restart, 'restarting');
+    else if (hello.token !== undefined) this.#authenticate(session, hello.token, hello.since);
     return session;
   }
 
   /** A text frame; undefined for a binary one. */
   receive(session: Session, text: string | undefined, byteLength: number): void {
-    if (session.state.name === 'closed') return;
+    if (session.state.name === 'closed' || this.#isDeaf) return;
     if (byteLength > maxFrameBytes) {
       this.#end(session, closeCodes.tooBig, 'a frame may have 64 KiB');
       return;
@@ -116,11 +118,12 @@ export class Sockets {
       this.#complain(session, 'unauthorized', 'Wait for ready.');
       return;
     }
-    this.#handle(session, session.state.known, frame);
+    const { known } = session.state;
+    this.#guard(session, () => this.#handle(session, known, frame));
   }
 
   drained(session: Session): void {
-    if (session.state.name === 'catchingUp') this.#catchUp(session);
+    if (session.state.name === 'catchingUp') this.#guard(session, () => this.#catchUp(session));
   }
 
   closed(session: Session): void {
@@ -151,6 +154,11 @@ export class Sockets {
     }
   }
 
+  /** Takes no notice of any frame from here on; what was asked before is still answered. */
+  deafen(): void {
+    this.#isDeaf = true;
+  }
+
   /** The service goes down and comes back. */
   endAll(): void {
     for (const session of this.#unknown) this.#end(session, closeCodes.restart, 'restarting');
@@ -162,8 +170,9 @@ export class Sockets {
     session.state = { name: 'verifying' };
     const identify = session.hello.namespace === 'agent' ? this.#identifyAgent(token) : Promise.resolve().then(() => this.#identifyVisitor(token));
     identify.then(
-      (known) => this.#welcome(session, known, since),
-      (error: unknown) => this.#end(session, closeCodes.unauthorized, error instanceof Refusal ? error.slug : 'unauthorized'),
+      // What the welcome tells of, and whom it counts on, leaves once it is durable.
+      (known) => this.#services.engine.whenDurable(known.credential.workspaceId, () => this.#guard(session, () => this.#welcome(session, known, since))),
+      (error: unknown) => this.#fail(session, error),
     );
   }
 
@@ -198,28 +207,31 @@ export class Sockets {
     this.#remember(session, known);
     const view = workspace.view(known.credential.caller);
     const self = session.hello.namespace === 'agent' ? { agent: selfOfAgent(view, known.id) } : { visitor: selfOfVisitor(view, known.id) };
-    session.connection.send(JSON.stringify({ type: 'ready', ...self, seq: start.cursor }));
-    if (start.resync) session.connection.send(JSON.stringify({ type: 'resync', seq: start.cursor }));
+    this.#send(session, JSON.stringify({ type: 'ready', ...self, seq: start.cursor }));
+    if (start.resync) this.#send(session, JSON.stringify({ type: 'resync', seq: start.cursor }));
     this.#catchUp(session);
   }
 
-  /** Sends what was missed, a page at a time, until the session is where live events go on. */
+  /** Sends what was missed, as fast as it is taken, until the session is where live events go on. */
   #catchUp(session: Session): void {
     const { state } = session;
-    if (state.name !== 'catchingUp') return;
+    if (state.name !== 'catchingUp' || session.connection.bufferedBytes() > catchUpBufferedBytes) return;
     const workspace = this.#services.engine.workspace(state.known.credential.workspaceId);
     if (workspace === undefined) return;
-    if (session.connection.bufferedBytes() > catchUpBufferedBytes) return;
     const upToSeq = workspace.publishedSeq;
     const rows = state.cursor >= upToSeq ? [] : eventsBetween(workspace.db, { afterSeq: state.cursor, upToSeq, limit: catchUpPage });
-    const last = rows.at(-1);
-    if (last === undefined) {
+    if (rows.length === 0) {
       session.state = { name: 'live', known: state.known };
       return;
     }
-    state.cursor = last.seq;
-    this.#deliver(session, state.known, rows.map((row) => new Frame(row)), workspace.view({ kind: 'system' }));
-    setImmediate(() => this.#catchUp(session));
+    const view = workspace.view({ kind: 'system' });
+    for (const row of rows) {
+      state.cursor = row.seq;
+      this.#deliver(session, state.known, [new Frame(row)], view);
+      // Goes on in drained(), or not at all when it was closed.
+      if (session.state !== state || session.connection.bufferedBytes() > catchUpBufferedBytes) return;
+    }
+    setImmediate(() => this.#guard(session, () => this.#catchUp(session)));
   }
 
   #deliver(session: Session, known: Known, frames: readonly Frame[], view: View): void {
@@ -230,11 +242,41 @@ export class Sockets {
     const isAgent = session.hello.namespace === 'agent';
     const agent = isAgent ? theRoster(view).agents.get(known.id) : undefined;
     const visible = frames.filter((frame) => (isAgent ? agent !== undefined && agentMaySee(agent, frame.audience) : visitorMaySee(known.id, frame.audience)));
-    if (visible.length === 0) return;
-    session.connection.together(() => {
-      for (const frame of visible) session.connection.send(isAgent ? frame.forAgents : frame.forVisitor);
-    });
-    if (session.connection.bufferedBytes() > maxBufferedBytes) this.#end(session, closeCodes.tooSlow, 'too slow; come back with since');
+    this.#send(session, ...visible.map((frame) => (isAgent ? frame.forAgents : frame.forVisitor)));
+  }
+
+  /** Everything that leaves goes through here, in order and within the bound. */
+  #send(session: Session, ...messages: readonly (string | Uint8Array)[]): void {
+    const { connection } = session;
+    let isTooSlow = false;
+    const write = (): void => {
+      for (const message of messages) {
+        connection.send(message);
+        isTooSlow = connection.bufferedBytes() > maxBufferedBytes;
+        if (isTooSlow) return;
+      }
+    };
+    if (messages.length > 1) connection.together(write);
+    else write();
+    if (isTooSlow) this.#end(session, closeCodes.tooSlow, 'too slow; come back with since');
+  }
+
+  /** A failure of one session, or of its workspace's file, is no other's. */
+  #guard(session: Session, act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#fail(session, error);
+    }
+  }
+
+  #fail(session: Session, error: unknown): void {
+    if (error instanceof Refusal) {
+      this.#end(session, closeCodes.unauthorized, error.slug);
+      return;
+    }
+    this.#services.log.error({ err: error }, 'a socket could not be served');
+    this.#end(session, closeCodes.unavailable, 'try again later');
   }
 
   #handle(session: Session, known: Known, frame: Record<string, unknown>): void {
@@ -244,7 +286,7 @@ export class Sockets {
     }
     switch (frame['type']) {
       case 'ping':
-        session.connection.send('{"type":"pong"}');
+        this.#send(session, '{"type":"pong"}');
         return;
       case 'typing':
         this.#typing(known, frame['conversationId']);
@@ -265,7 +307,7 @@ export class Sockets {
     }
     const reply = (status: number, body: unknown): void => {
       session.callsUnderWay -= 1;
-      if (session.state.name !== 'closed') session.connection.send(JSON.stringify({ type: 'reply', id, status, body }));
+      if (session.state.name !== 'closed') this.#send(session, JSON.stringify({ type: 'reply', id, status, body }));
     };
     session.callsUnderWay += 1;
     if (session.callsUnderWay > maxCallsUnderWay) {
@@ -290,7 +332,7 @@ export class Sockets {
       for (const session of this.#sessions.get(workspace.workspaceId) ?? []) {
         if (session.state.name !== 'live' || session.state.known.id === known.id) continue;
         const agent = session.hello.namespace === 'agent' ? theRoster(view).agents.get(session.state.known.id) : undefined;
-        if (agent === undefined ? session.hello.namespace === 'visitor' && visitorMaySee(session.state.known.id, audience) : agentMaySee(agent, audience)) session.connection.send(text);
+        if (agent === undefined ? session.hello.namespace === 'visitor' && visitorMaySee(session.state.known.id, audience) : agentMaySee(agent, audience)) this.#send(session, text);
       }
     } catch (error) {
       // Typing where one may not is told to nobody, not even to who types.
@@ -307,7 +349,7 @@ export class Sockets {
   }
 
   #complain(session: Session, error: Slug, message: string): void {
-    session.connection.send(JSON.stringify({ type: 'error', error, message }));
+    this.#send(session, JSON.stringify({ type: 'error', error, message }));
   }
 
   #end(session: Session, code: number, reason: string): void {

@@ -100,7 +100,13 @@ export class Context implements View {
   state<State>(kind: ActorKind<State>, id: string): State | undefined {
     // become() is the only writer and is typed by the kind.
     const staged = this.#staged?.get(kind)?.get(id) as State | undefined;
-    return staged ?? this.#host.registry.get(kind, id);
+    if (staged !== undefined) return staged;
+    const known = this.#stale?.includes(kind) === true ? undefined : this.#host.registry.peek(kind, id);
+    if (known !== undefined) return known;
+    // These rows may be this command's own, so what is read of them lasts only if the command holds.
+    const loaded = kind.load(this.db, id);
+    if (loaded !== undefined) this.become(kind, id, loaded);
+    return loaded;
   }
 
   /** Sets the state that later commands see if this one holds. The caller writes the rows; states are never changed in place. */
@@ -114,8 +120,9 @@ export class Context implements View {
     ofKind.set(id, state);
   }
 
-  /** Says that rows of this kind were changed in bulk, so that no state of it in memory is used after this command. */
+  /** Says that rows of this kind were just changed in bulk, so that no state of it in memory is used from here on. */
   forgetAll(kind: ActorKind<unknown>): void {
+    this.#staged?.delete(kind);
     this.#stale ??= [];
     this.#stale.push(kind);
   }

@@ -28,6 +28,8 @@ const maxBatch = 512;
 const maxQueued = 10_000;
 
 export interface LaneHooks {
+  /** Before the first job of a batch. */
+  onBegin?(): void;
   /** Inside the transaction, after the last job that held, before COMMIT. */
   beforeCommit?(): void;
   /** The batch is durable and every job in it is settled. */
@@ -47,6 +49,7 @@ export class Lane {
   #inFlight = false;
   #holds = 0;
   #atRest: (() => void)[] = [];
+  /** Called when the batch under way is over, or, if there is none, the next one. */
   #afterSync: (() => void)[] = [];
 
   constructor(db: Database, hooks: LaneHooks) {
@@ -58,9 +61,14 @@ export class Lane {
     return this.#queue.length;
   }
 
+  /** Something waits or is under way. */
+  get isBusy(): boolean {
+    return this.#queue.length > 0 || this.#inFlight;
+  }
+
   /** Nothing waits, nothing is under way and nobody holds it. */
   get idle(): boolean {
-    return this.#queue.length === 0 && !this.#inFlight && this.#holds === 0;
+    return !this.isBusy && this.#holds === 0;
   }
 
   /** Throws LaneFull. */
@@ -89,8 +97,9 @@ export class Lane {
 
   /** Resolves when nothing waits and nothing is under way. */
   async drained(): Promise<void> {
-    while (this.#queue.length > 0 || this.#inFlight) {
-      await new Promise<void>((resolve) => this.#whenAtRest(resolve));
+    while (this.isBusy) {
+      await new Promise<void>((resolve) => this.#afterSync.push(resolve));
+      // Those whose jobs were settled may have more to ask for.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -134,19 +143,22 @@ export class Lane {
   /** What each job that did not hold threw. Throws itself when SQLite gave up the whole transaction. */
   #runAll(batch: readonly Job[]): Map<Job, unknown> | undefined {
     let errors: Map<Job, unknown> | undefined;
+    this.#hooks.onBegin?.();
     this.#db.begin();
     for (const job of batch) {
       this.#db.savepoint();
       try {
         job.run();
-        this.#db.release();
       } catch (error) {
         if (!this.#db.inTransaction) throw error;
         this.#db.rollbackToSavepoint();
         job.undo();
         errors ??= new Map();
         errors.set(job, error ?? new Error('a job threw nothing'));
+        continue;
       }
+      // Outside of the try: what the job left in memory stands already, so if this fails the whole batch goes.
+      this.#db.release();
     }
     return errors;
   }

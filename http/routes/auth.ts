@@ -47,18 +47,20 @@ export const authRoutes = [
       if (directory.findEmail(email) !== undefined) refuse('email_taken');
       const passwordHash = await hashNew(services, { password: body.password, field: 'password', known: [email, name] });
       const reserved = { workspaceId: ids.uuid(), agentId: ids.uuid(), email };
-      const { subdomain } = await directory.reserveWorkspace({ ...reserved, name, wanted: slugOf(name) });
-      try {
-        engine.create(reserved.workspaceId);
-        const siteDomain = body.siteUrl === undefined ? undefined : new URL(body.siteUrl).hostname;
-        const params = { agentId: reserved.agentId, email, passwordHash, workspaceName: name, subdomain, autoCloseDays: services.config.autoCloseDays, ...(siteDomain === undefined ? {} : { siteDomain }) };
-        const signedIn = await engine.execute(register, { workspaceId: reserved.workspaceId, caller: systemCaller, params });
-        await directory.confirmWorkspace(reserved);
-        return await sessionOf(services, signedIn);
-      } catch (error) {
-        await directory.releaseWorkspace(reserved);
-        throw error;
-      }
+      const siteDomain = body.siteUrl === undefined ? {} : { siteDomain: new URL(body.siteUrl).hostname };
+      const signedIn = await directory.withWorkspace(
+        { ...reserved, name, subdomain: slugOf(name) },
+        {
+          make: async (subdomain) => {
+            const { workspaceId, agentId } = reserved;
+            engine.create(workspaceId);
+            const params = { agentId, email, passwordHash, workspaceName: name, subdomain, autoCloseDays: services.config.autoCloseDays, ...siteDomain };
+            return engine.execute(register, { workspaceId, caller: systemCaller, params });
+          },
+          remove: () => engine.discard(reserved.workspaceId),
+        },
+      );
+      return sessionOf(services, signedIn);
     },
   }),
 
