@@ -113,7 +113,9 @@ export class Engine {
       }
       return open;
     }
-    if (this.#stopped || !uuid.test(workspaceId) || !existsSync(this.#pathOf(workspaceId))) return undefined;
+    // Not undefined, which would say that there is no such workspace.
+    if (this.#stopped) throw new WorkspaceUnavailable('the service is stopping');
+    if (!uuid.test(workspaceId) || !existsSync(this.#pathOf(workspaceId))) return undefined;
     return this.#openFile(workspaceId);
   }
 

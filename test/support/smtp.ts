@@ -13,7 +13,7 @@ export interface Received {
   readonly user: string | undefined;
 }
 
-/** To a message: take it, refuse it with a code, never answer, or drop the connection before an answer. */
+/** To a message: take it, refuse it with a code, answer only when the test says so, or drop the connection before an answer. */
 export type Verdict = 'accept' | 'hang' | 'drop' | { readonly code: number; readonly text: string };
 
 export interface SmtpOptions extends SMTPServerOptions {
@@ -32,6 +32,7 @@ export class Smtp {
   port = 0;
   readonly #server: SMTPServer;
   readonly #open = new Set<() => void>();
+  readonly #held: (() => void)[] = [];
   #wake: (() => void)[] = [];
 
   constructor({ decide = () => 'accept', port: _, ...options }: SmtpOptions) {
@@ -65,8 +66,16 @@ export class Smtp {
           if (verdict === 'accept') {
             this.accepted.push(mail);
             callback();
-          } else if (verdict === 'drop') this.dropAll();
-          else if (verdict !== 'hang') callback(Object.assign(new Error(verdict.text), { responseCode: verdict.code }));
+          } else if (verdict === 'drop') {
+            this.dropAll();
+          } else if (verdict === 'hang') {
+            this.#held.push(() => {
+              this.accepted.push(mail);
+              callback();
+            });
+          } else {
+            callback(Object.assign(new Error(verdict.text), { responseCode: verdict.code }));
+          }
           this.#wakeAll();
         });
       },
@@ -99,6 +108,11 @@ export class Smtp {
   /** Resolves when so many messages have been handed over. */
   async sees(count: number): Promise<void> {
     while (this.seen.length < count) await new Promise<void>((resolve) => this.#wake.push(resolve));
+  }
+
+  /** Takes the messages that were left without an answer. */
+  acceptHeld(): void {
+    for (const accept of this.#held.splice(0)) accept();
   }
 
   /** As a server that dies: every connection is gone without a word. */
