@@ -177,10 +177,8 @@ export async function serve(options: ServeOptions): Promise<Running> {
   async function stop(): Promise<void> {
     parts.isReady = false;
     server.stopListening();
-    const underWay = Promise.all([server.drained(), engine.rest()]);
+    const underWay = Promise.all([server.drained(), sockets.quiesced(), engine.rest()]);
     await Promise.race([underWay, new Promise((resolve) => setTimeout(resolve, drainTimeoutMs).unref())]);
-    // What sockets asked for before this moment is answered, nothing after it is done.
-    sockets.deafen();
     await engine.drained();
     sockets.endAll();
     await close();

@@ -77,7 +77,9 @@ export class Sockets {
   readonly #sessions = new Map<string, Set<Session>>();
   readonly #unknown = new Set<Session>();
   readonly #counts = { agents: 0, visitors: 0 };
-  #isDeaf = false;
+  #callsUnderWay = 0;
+  #stopping = false;
+  #whenQuiet: () => void = () => {};
 
   constructor(services: Services, pipeline: Pipeline) {
     this.#services = services;
@@ -92,14 +94,13 @@ export class Sockets {
     const timer = this.#services.clock.after(authTimeoutMs, () => this.#end(session, closeCodes.unauthorized, 'no token within 5 seconds'));
     const session: Session = { connection, hello, state: { name: 'unknown', timer }, callsUnderWay: 0 };
     this.#unknown.add(session);
-    if (this.#isDeaf) this.#end(session, closeCodes.restart, 'restarting');
-    else if (hello.token !== undefined) this.#authenticate(session, hello.token, hello.since);
+    if (hello.token !== undefined) this.#authenticate(session, hello.token, hello.since);
     return session;
   }
 
   /** A text frame; undefined for a binary one. */
   receive(session: Session, text: string | undefined, byteLength: number): void {
-    if (session.state.name === 'closed' || this.#isDeaf) return;
+    if (session.state.name === 'closed') return;
     if (byteLength > maxFrameBytes) {
       this.#end(session, closeCodes.tooBig, 'a frame may have 64 KiB');
       return;
@@ -154,9 +155,10 @@ export class Sockets {
     }
   }
 
-  /** Takes no notice of any frame from here on; what was asked before is still answered. */
-  deafen(): void {
-    this.#isDeaf = true;
+  /** Takes no more calls, and resolves when those under way are answered. What is sent meanwhile is neither done nor answered. */
+  async quiesced(): Promise<void> {
+    this.#stopping = true;
+    if (this.#callsUnderWay > 0) await new Promise<void>((resolve) => (this.#whenQuiet = resolve));
   }
 
   /** The service goes down and comes back. */
@@ -172,8 +174,26 @@ export class Sockets {
     identify.then(
       // What the welcome tells of, and whom it counts on, leaves once it is durable.
       (known) => this.#services.engine.whenDurable(known.credential.workspaceId, () => this.#guard(session, () => this.#welcome(session, known, since))),
-      (error: unknown) => this.#fail(session, error),
+      (error: unknown) => this.#reject(session, error),
     );
+  }
+
+  /** A failure of one session, or of its workspace's file, is no other's. */
+  #guard(session: Session, act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#reject(session, error);
+    }
+  }
+
+  #reject(session: Session, error: unknown): void {
+    if (error instanceof Refusal) {
+      this.#end(session, closeCodes.unauthorized, error.slug);
+      return;
+    }
+    this.#services.log.error({ err: error }, 'a socket could not be served');
+    this.#end(session, closeCodes.unavailable, 'try again later');
   }
 
   async #identifyAgent(token: string): Promise<Known> {
@@ -194,8 +214,8 @@ export class Sockets {
     if (session.state.name !== 'verifying') return;
     this.#unknown.delete(session);
     const workspace = this.#services.engine.workspace(known.credential.workspaceId);
-    if (workspace === undefined) {
-      this.#end(session, closeCodes.unauthorized, 'unauthorized');
+    if (workspace === undefined || this.#stopping) {
+      this.#end(session, closeCodes.restart, 'restarting');
       return;
     }
     if (session.hello.namespace === 'agent' && this.#countOf(known) >= maxSocketsPerAgent) {
@@ -207,30 +227,27 @@ export class Sockets {
     this.#remember(session, known);
     const view = workspace.view(known.credential.caller);
     const self = session.hello.namespace === 'agent' ? { agent: selfOfAgent(view, known.id) } : { visitor: selfOfVisitor(view, known.id) };
-    this.#send(session, JSON.stringify({ type: 'ready', ...self, seq: start.cursor }));
-    if (start.resync) this.#send(session, JSON.stringify({ type: 'resync', seq: start.cursor }));
+    session.connection.send(JSON.stringify({ type: 'ready', ...self, seq: start.cursor }));
+    if (start.resync) session.connection.send(JSON.stringify({ type: 'resync', seq: start.cursor }));
     this.#catchUp(session);
   }
 
-  /** Sends what was missed, as fast as it is taken, until the session is where live events go on. */
+  /** Sends what was missed, a page at a time, until the session is where live events go on. */
   #catchUp(session: Session): void {
     const { state } = session;
-    if (state.name !== 'catchingUp' || session.connection.bufferedBytes() > catchUpBufferedBytes) return;
+    if (state.name !== 'catchingUp') return;
     const workspace = this.#services.engine.workspace(state.known.credential.workspaceId);
     if (workspace === undefined) return;
+    if (session.connection.bufferedBytes() > catchUpBufferedBytes) return;
     const upToSeq = workspace.publishedSeq;
     const rows = state.cursor >= upToSeq ? [] : eventsBetween(workspace.db, { afterSeq: state.cursor, upToSeq, limit: catchUpPage });
-    if (rows.length === 0) {
+    const last = rows.at(-1);
+    if (last === undefined) {
       session.state = { name: 'live', known: state.known };
       return;
     }
-    const view = workspace.view({ kind: 'system' });
-    for (const row of rows) {
-      state.cursor = row.seq;
-      this.#deliver(session, state.known, [new Frame(row)], view);
-      // Goes on in drained(), or not at all when it was closed.
-      if (session.state !== state || session.connection.bufferedBytes() > catchUpBufferedBytes) return;
-    }
+    state.cursor = last.seq;
+    this.#deliver(session, state.known, rows.map((row) => new Frame(row)), workspace.view({ kind: 'system' }));
     setImmediate(() => this.#guard(session, () => this.#catchUp(session)));
   }
 
@@ -242,41 +259,11 @@ export class Sockets {
     const isAgent = session.hello.namespace === 'agent';
     const agent = isAgent ? theRoster(view).agents.get(known.id) : undefined;
     const visible = frames.filter((frame) => (isAgent ? agent !== undefined && agentMaySee(agent, frame.audience) : visitorMaySee(known.id, frame.audience)));
-    this.#send(session, ...visible.map((frame) => (isAgent ? frame.forAgents : frame.forVisitor)));
-  }
-
-  /** Everything that leaves goes through here, in order and within the bound. */
-  #send(session: Session, ...messages: readonly (string | Uint8Array)[]): void {
-    const { connection } = session;
-    let isTooSlow = false;
-    const write = (): void => {
-      for (const message of messages) {
-        connection.send(message);
-        isTooSlow = connection.bufferedBytes() > maxBufferedBytes;
-        if (isTooSlow) return;
-      }
-    };
-    if (messages.length > 1) connection.together(write);
-    else write();
-    if (isTooSlow) this.#end(session, closeCodes.tooSlow, 'too slow; come back with since');
-  }
-
-  /** A failure of one session, or of its workspace's file, is no other's. */
-  #guard(session: Session, act: () => void): void {
-    try {
-      act();
-    } catch (error) {
-      this.#fail(session, error);
-    }
-  }
-
-  #fail(session: Session, error: unknown): void {
-    if (error instanceof Refusal) {
-      this.#end(session, closeCodes.unauthorized, error.slug);
-      return;
-    }
-    this.#services.log.error({ err: error }, 'a socket could not be served');
-    this.#end(session, closeCodes.unavailable, 'try again later');
+    if (visible.length === 0) return;
+    session.connection.together(() => {
+      for (const frame of visible) session.connection.send(isAgent ? frame.forAgents : frame.forVisitor);
+    });
+    if (session.connection.bufferedBytes() > maxBufferedBytes) this.#end(session, closeCodes.tooSlow, 'too slow; come back with since');
   }
 
   #handle(session: Session, known: Known, frame: Record<string, unknown>): void {
@@ -286,7 +273,7 @@ export class Sockets {
     }
     switch (frame['type']) {
       case 'ping':
-        this.#send(session, '{"type":"pong"}');
+        session.connection.send('{"type":"pong"}');
         return;
       case 'typing':
         this.#typing(known, frame['conversationId']);
@@ -305,11 +292,15 @@ export class Sockets {
       this.#complain(session, 'invalid_body', 'A call needs an id, a method and params.');
       return;
     }
+    if (this.#stopping) return;
     const reply = (status: number, body: unknown): void => {
       session.callsUnderWay -= 1;
-      if (session.state.name !== 'closed') this.#send(session, JSON.stringify({ type: 'reply', id, status, body }));
+      this.#callsUnderWay -= 1;
+      if (this.#callsUnderWay === 0) this.#whenQuiet();
+      if (session.state.name !== 'closed') session.connection.send(JSON.stringify({ type: 'reply', id, status, body }));
     };
     session.callsUnderWay += 1;
+    this.#callsUnderWay += 1;
     if (session.callsUnderWay > maxCallsUnderWay) {
       reply(429, errorBody(new Refusal('rate_limited', `Wait for replies: a socket may have ${maxCallsUnderWay} calls under way.`, undefined)));
       return;
@@ -332,7 +323,7 @@ export class Sockets {
       for (const session of this.#sessions.get(workspace.workspaceId) ?? []) {
         if (session.state.name !== 'live' || session.state.known.id === known.id) continue;
         const agent = session.hello.namespace === 'agent' ? theRoster(view).agents.get(session.state.known.id) : undefined;
-        if (agent === undefined ? session.hello.namespace === 'visitor' && visitorMaySee(session.state.known.id, audience) : agentMaySee(agent, audience)) this.#send(session, text);
+        if (agent === undefined ? session.hello.namespace === 'visitor' && visitorMaySee(session.state.known.id, audience) : agentMaySee(agent, audience)) session.connection.send(text);
       }
     } catch (error) {
       // Typing where one may not is told to nobody, not even to who types.
@@ -349,7 +340,7 @@ export class Sockets {
   }
 
   #complain(session: Session, error: Slug, message: string): void {
-    this.#send(session, JSON.stringify({ type: 'error', error, message }));
+    session.connection.send(JSON.stringify({ type: 'error', error, message }));
   }
 
   #end(session: Session, code: number, reason: string): void {

@@ -72,6 +72,11 @@ export class Load {
     while (this.acknowledged < count) await new Promise<void>((resolve) => this.#wake.push(resolve));
   }
 
+  /** Resolves when so many calls have been refused in all. */
+  async refuses(count: number): Promise<void> {
+    while (this.otherAnswers.length < count) await new Promise<void>((resolve) => this.#wake.push(resolve));
+  }
+
   /** Resolves when every writer has been cut off, or has ended by itself after stop(). */
   async ended(): Promise<void> {
     await Promise.all(this.#writers);
