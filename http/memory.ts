@@ -28,8 +28,9 @@ export function idleWatch(): (sample: { workMs: number; spanMs: number }) => boo
   let quiet = 0;
   let workMs = 0;
   return (sample) => {
-    workMs += sample.workMs;
-    quiet = sample.workMs <= sample.spanMs * idleShare ? quiet + 1 : 0;
+    const isQuiet = sample.workMs <= sample.spanMs * idleShare;
+    quiet = isQuiet ? quiet + 1 : 0;
+    workMs += isQuiet ? 0 : sample.workMs;
     if (quiet < idleSamples || workMs < minWorkMs) return false;
     quiet = 0;
     workMs = 0;
