@@ -112,7 +112,7 @@ class BareLane {
     this.lane = new Lane(this.db, {
       onBroken: end,
       onSyncFailed: end,
-      onBatch: ({ jobs }) => checkpoints.count(this, jobs),
+      onBatch: () => checkpoints.watch(this),
     });
   }
 

@@ -19,7 +19,8 @@ import {
 } from '../store/directory.ts';
 import { directoryMigrations } from '../store/migrations/directory.ts';
 import { type Clock, isoTime } from './runtime/clock.ts';
-import { Lane } from './runtime/lane.ts';
+import type { Checkpoints } from './runtime/checkpoints.ts';
+import { Lane, type LaneHooks } from './runtime/lane.ts';
 import type { Log } from './runtime/log.ts';
 import { refuse } from './errors.ts';
 
@@ -27,8 +28,10 @@ export interface DirectoryOptions {
   readonly dataDir: string;
   readonly clock: Clock;
   readonly log: Log;
+  readonly checkpoints: Checkpoints;
   readonly syncToDisk?: SyncToDisk;
   onSyncFailed(error: Error): void;
+  onBatch?: NonNullable<LaneHooks['onBatch']>;
 }
 
 export interface WantedWorkspace {
@@ -55,8 +58,9 @@ const sweepAfterMs = 30_000;
 const maxCounted = 20;
 
 export class Directory {
-  readonly #db: Database;
-  readonly #lane: Lane;
+  /** For reads; what they see may be one sync from durable. */
+  readonly db: Database;
+  readonly lane: Lane;
   readonly #clock: Clock;
   readonly #log: Log;
   /** Agents and workspaces whose change is under way: their reservations are not the sweep's. */
@@ -69,16 +73,20 @@ export class Directory {
   constructor(options: DirectoryOptions) {
     this.#clock = options.clock;
     this.#log = options.log;
-    this.#db = Database.openWriter(join(options.dataDir, 'directory.db'), directoryMigrations, options.syncToDisk);
-    this.#lane = new Lane(this.#db, {
+    this.db = Database.openWriter(join(options.dataDir, 'directory.db'), directoryMigrations, options.syncToDisk);
+    this.lane = new Lane(this.db, {
       onBroken: (error) => options.log.error({ err: error }, 'a change of the directory could not be committed'),
       onSyncFailed: options.onSyncFailed,
+      onBatch: (figures) => {
+        options.checkpoints.watch(this);
+        options.onBatch?.(figures);
+      },
     });
   }
 
   /** Which agent of which workspace signs in with this address; compared without case. */
   findEmail(email: string): DirectoryEmail | undefined {
-    return findDirectoryEmail(this.#db, email);
+    return findDirectoryEmail(this.db, email);
   }
 
   /** Takes a subdomain like the wanted one and the owner's email, makes the workspace's file, and confirms, or undoes it all. Refuses email_taken. */
@@ -165,8 +173,8 @@ export class Directory {
   async sweep(files: WorkspaceFiles): Promise<void> {
     this.#files = files;
     const isMade = (workspaceId: string): boolean | null => (this.#underWay.has(workspaceId) ? null : files.isMade(workspaceId));
-    if (reservedEmails(this.#db).length + reservedWorkspaces(this.#db).length === 0) return;
-    for (const { id } of reservedWorkspaces(this.#db)) if (isMade(id) === false) await files.remove(id);
+    if (reservedEmails(this.db).length + reservedWorkspaces(this.db).length === 0) return;
+    for (const { id } of reservedWorkspaces(this.db)) if (isMade(id) === false) await files.remove(id);
     await this.change((db) => {
       for (const row of reservedEmails(db)) {
         const present = this.#underWay.has(row.agentId) ? null : files.emailOf(row.workspaceId, row.agentId);
@@ -187,9 +195,9 @@ export class Directory {
   change<Result>(run: (db: Database, at: string) => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
       let result: Result;
-      this.#lane.submit({
+      this.lane.submit({
         run: () => {
-          result = run(this.#db, isoTime(this.#clock.now()));
+          result = run(this.db, isoTime(this.#clock.now()));
         },
         undo: () => {},
         settle: (error) => (error === undefined ? resolve(result) : reject(error)),
@@ -197,15 +205,10 @@ export class Directory {
     });
   }
 
-  /** For reads; what they see may be one sync from durable. */
-  get db(): Database {
-    return this.#db;
-  }
-
   async stop(): Promise<void> {
-    await this.#lane.drained();
+    await this.lane.drained();
     this.#stopped = true;
-    this.#db.close();
+    this.db.close();
   }
 
   async #inTurn<Result>(key: string, work: () => Promise<Result>): Promise<Result> {

@@ -71,6 +71,7 @@ export function issueJoinCode(ctx: Context, agent: AgentRecord, baseUrl: string)
     to: agent.email,
     subject: `Join ${workspace.name}`,
     text: `Hello ${agent.name},\n\nyou are invited to answer customers at ${workspace.name}.\nChoose your password here, within 7 days:\n\n${baseUrl}/join/${code}\n`,
+    isSecret: true,
   });
 }
 
@@ -99,6 +100,7 @@ export const requestReset = command('auth.requestReset', (ctx, params: { agentId
     to: agent.email,
     subject: 'Choose a new password',
     text: `Hello ${agent.name},\n\nchoose a new password here, within 30 minutes:\n\n${params.baseUrl}/reset-password?token=${token}\n\nIf you did not ask for this, nothing has changed.\n`,
+    isSecret: true,
   });
 });
 

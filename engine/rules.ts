@@ -3,7 +3,7 @@
 
 import { clearDeadline, clearDepartment } from './departments.ts';
 import { expireAssignment, handshakeDeadline } from './handshake.ts';
-import { type Mail, mailKind, mailRetryDelaysMs } from './mail.ts';
+import { keptOfMail, type Mail, mailKind, mailRetryDelaysMs } from './mail.ts';
 import { maintain, maintenanceDeadline } from './maintenance.ts';
 import { drainDeadline, drainOn } from './routing.ts';
 import type { DeadlineCommands } from './runtime/deadlines.ts';
@@ -30,6 +30,7 @@ export function outboxKinds(ports: OutsidePorts): OutboxKinds {
       retryDelaysMs: mailRetryDelaysMs,
       // Written by enqueueMail() alone.
       deliver: (item) => ports.sendMail({ id: item.id, mail: item.payload as Mail }),
+      kept: (payload, state) => keptOfMail(payload as Mail, state),
     },
   };
 }

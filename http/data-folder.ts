@@ -1,24 +1,78 @@
-// Secrets that the service makes for itself and keeps beside the data, readable by its own user alone.
+// The data folder: taken by one process at a time, and home of the secrets that the service makes for itself, readable by
+// its own user alone.
 
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { lockFile, makeFolder, syncFolder } from '../store/database.ts';
+
+/** Another process uses the data folder. */
+export class DataFolderInUse extends Error {
+  override readonly name = 'DataFolderInUse';
+}
+
+/** The data folder cannot be made or written to, or what is in it is damaged. */
+export class DataFolderUnusable extends Error {
+  override readonly name = 'DataFolderUnusable';
+}
 
 const secretBytes = 48;
+/** A secret that is shorter was not written to its end. */
+const minSecretChars = 32;
 
-/** The secret in the file at `path`; made on first use, mode 0600. */
+/** Makes the folder if need be and takes it for this process until it ends, however it ends. Throws DataFolderInUse, DataFolderUnusable. */
+export function takeDataFolder(dataDir: string): { release(): void } {
+  let lock: { release(): void } | undefined;
+  try {
+    makeFolder(dataDir);
+    lock = lockFile(join(dataDir, 'lock'));
+  } catch (cause) {
+    throw new DataFolderUnusable(`the data folder ${dataDir} cannot be used: ${messageOf(cause)}`, { cause });
+  }
+  return lock ?? inUse(dataDir);
+}
+
+/** The secret in the file at `path`; made on first use, mode 0600. Throws DataFolderUnusable. */
 export function readOrMakeSecret(path: string): string {
   try {
-    return readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return readSecret(path) ?? makeSecret(path);
+  } catch (cause) {
+    if (cause instanceof DataFolderUnusable) throw cause;
+    throw new DataFolderUnusable(`${path} cannot be used: ${messageOf(cause)}`, { cause });
   }
+}
+
+function readSecret(path: string): string | undefined {
+  let secret: string;
+  try {
+    secret = readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  if (secret.length < minSecretChars) throw new DataFolderUnusable(`${path} is damaged: restore it, or remove it to have a new one made, which signs everybody out`);
+  return secret;
+}
+
+/** Complete under its name or not there, whenever the power goes. */
+function makeSecret(path: string): string {
   const secret = randomBytes(secretBytes).toString('base64url');
-  const file = openSync(path, 'wx', 0o600);
+  const file = openSync(`${path}.part`, 'w', 0o600);
   try {
     writeSync(file, `${secret}\n`);
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
+  renameSync(`${path}.part`, path);
+  syncFolder(dirname(path));
   return secret;
+}
+
+function inUse(dataDir: string): never {
+  throw new DataFolderInUse(`the data folder ${dataDir} is in use by another process`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -4,16 +4,26 @@
 // this comes before everything that is imported.
 process.env['UV_THREADPOOL_SIZE'] ??= '32';
 
-const { ConfigError, readConfig } = await import('./config.ts');
-const { DataFolderInUse, serve } = await import('./serve.ts');
-const { DatabaseUnusable } = await import('../store/database.ts');
-const { resolve } = await import('node:path');
+const { readConfig } = await import('./config.ts');
 
 const stopTimeoutMs = 10_000;
+/** Errors that an operator can mend, told in a line and without a stack. */
+const expected: ReadonlySet<string> = new Set(['ConfigError', 'DataFolderInUse', 'DataFolderUnusable', 'DatabaseUnusable', 'CannotListen']);
 
 try {
   const config = readConfig(process.env);
+  // What is large is loaded when it is known to be needed.
+  const { serve } = await import('./serve.ts');
+  const { resolve } = await import('node:path');
+  const { keepMemoryLow } = await import('./memory.ts');
   const running = await serve({ config });
+  // Before anybody is told that it runs: whoever was told may stop it at once.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      setTimeout(() => process.exit(1), stopTimeoutMs).unref();
+      void running.stop().then(() => process.exit(0));
+    });
+  }
   const base = `http://localhost:${running.port}`;
   process.stdout.write(
     [
@@ -26,14 +36,9 @@ try {
       '',
     ].join('\n'),
   );
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      setTimeout(() => process.exit(1), stopTimeoutMs).unref();
-      void running.stop().then(() => process.exit(0));
-    });
-  }
+  keepMemoryLow();
 } catch (error) {
-  if (!(error instanceof ConfigError || error instanceof DataFolderInUse || error instanceof DatabaseUnusable)) throw error;
+  if (!(error instanceof Error) || !expected.has(error.name)) throw error;
   process.stderr.write(`switchboard: ${error.message}\n`);
   process.exit(1);
 }

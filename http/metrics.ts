@@ -22,7 +22,7 @@ export interface Gauges {
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const diskBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
-/** How often the loop's delay is looked at. What is measured is the time between two looks, so this much of it is no delay. */
+/** The loop is looked at this often; the histogram counts the pause between two looks as delay, which is taken off again. */
 const loopResolutionMs = 10;
 
 export function createMetrics(gauges: Gauges): Metrics {
@@ -36,7 +36,7 @@ export function createMetrics(gauges: Gauges): Metrics {
 
   const loop = monitorEventLoopDelay({ resolution: loopResolutionMs });
   loop.enable();
-  const delaySeconds = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - loopResolutionMs / 1000);
+  const delaySeconds = (ns: number): number => Math.max(0, ns / 1e9 - loopResolutionMs / 1000);
   const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({ name, help, registers, collect() { this.set(read()); } });
   };

@@ -155,6 +155,13 @@ export class Pipeline {
       this.#observe(compiled.route.operation, reply.status, head.startedMs, requestId);
       respond(reply);
     };
+    const token = bearerOf(head.headers['authorization']);
+    const refuseCaller = (error: unknown): void => {
+      // A token that was revoked a moment ago is refused once that is durable.
+      const workspaceId = (token === undefined ? undefined : this.#services.accessTokens.known(token)?.workspaceId) ?? '';
+      const outcome = this.#failure(compiled, error, requestId);
+      this.#services.engine.whenDurable(workspaceId, () => settle(outcome, undefined));
+    };
     try {
       const asked = new Asked(begun, body);
       const perform = ({ caller, workspaceId }: Credential): void => {
@@ -163,10 +170,10 @@ export class Pipeline {
         this.#perform(compiled, asked, settle);
       };
       const credential = authenticate(compiled.route.access, asked.token, this.#services);
-      if (credential instanceof Promise) credential.then(perform).catch((error: unknown) => settle(this.#failure(compiled, error, requestId), undefined));
+      if (credential instanceof Promise) credential.then(perform).catch(refuseCaller);
       else perform(credential);
     } catch (error) {
-      settle(this.#failure(compiled, error, requestId), undefined);
+      refuseCaller(error);
     }
   }
 

@@ -1,30 +1,30 @@
 // The composition: every part made once, handed to those that use it, started in order and stopped in the opposite one. Tests
 // start the service here with a clock, a random source or ports of their own; http/main.ts starts it from the environment.
 
-import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Directory, type WorkspaceFiles } from '../engine/directory.ts';
 import type { Mail } from '../engine/mail.ts';
 import { deadlineCommands, outboxKinds } from '../engine/rules.ts';
 import { allAgents } from '../store/agents.ts';
+import { Checkpoints } from '../engine/runtime/checkpoints.ts';
 import { type Clock, systemClock } from '../engine/runtime/clock.ts';
 import { Engine } from '../engine/runtime/engine.ts';
 import { createIds, type FillRandom } from '../engine/runtime/ids.ts';
 import type { Log } from '../engine/runtime/log.ts';
 import { OutsideFailure } from '../engine/runtime/outbox.ts';
 import type { Workspace } from '../engine/runtime/workspace.ts';
-import { lockFile, type SyncToDisk } from '../store/database.ts';
+import type { SyncToDisk } from '../store/database.ts';
 import { oldestQueuedOutboxAt } from '../store/outbox.ts';
 import { findWorkspace } from '../store/workspaces.ts';
 import { createAccessTokens } from '../workers/access-tokens.ts';
-import { createCheckpointer } from '../workers/checkpointer.ts';
+import { type Checkpointer, createCheckpointer } from '../workers/checkpointer.ts';
 import { createPasswordHasher } from '../workers/password-hasher.ts';
 import { createPasswordStrength } from '../workers/password-strength.ts';
 import { MailRefused, type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
 import type { Config } from './config.ts';
-import { readOrMakeSecret } from './data-folder.ts';
+import { readOrMakeSecret, takeDataFolder } from './data-folder.ts';
 import { createLog } from './log.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { Pipeline } from './pipeline.ts';
 import type { Route } from './route.ts';
 import { apiRoutes } from './routes.ts';
@@ -42,6 +42,9 @@ export interface ServeOptions {
   readonly random?: () => number;
   readonly syncToDisk?: SyncToDisk;
   readonly mail?: MailSender;
+  readonly checkpointer?: Checkpointer;
+  /** Frames of 4 KiB in a log before it is copied back. */
+  readonly logFrameLimit?: number;
   /** Hold every reply against its declaration. For tests. */
   readonly checkReplies?: boolean;
   readonly bodyTimeoutMs?: number;
@@ -59,24 +62,33 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Another process uses the data folder. */
-export class DataFolderInUse extends Error {
-  override readonly name = 'DataFolderInUse';
-}
-
-const bodyTimeoutMs = 30_000;
+/** Shorter than the edge's own, which would close the connection without a word after eight to twelve seconds. */
+const bodyTimeoutMs = 7_000;
 /** Requests under way get so long; the rest of the ten seconds is for the disk. */
 const drainTimeoutMs = 6_000;
 
-/** Rejects with DataFolderInUse, DatabaseUnusable (directory.db) or an error of the listener. */
-export async function serve(options: ServeOptions): Promise<Running> {
+/** Every part, made and joined, with nothing started. */
+export interface Composition {
+  readonly services: Services;
+  readonly engine: Engine;
+  readonly directory: Directory;
+  readonly pipeline: Pipeline;
+  readonly sockets: Sockets;
+  readonly routes: readonly Route[];
+  readonly metrics: Metrics;
+  readonly mail: MailSender;
+  readonly checkpointer: Checkpointer;
+  /** Told by /readyz. */
+  isReady: boolean;
+}
+
+/** Makes the parts over a data folder that this process holds. Throws DatabaseUnusable (directory.db), DataFolderUnusable. */
+export function compose(options: ServeOptions): Composition {
   const { config } = options;
   const log = options.log ?? createLog(config.logLevel);
   const clock = options.clock ?? systemClock();
+  const random = options.random ?? Math.random;
   const dataDir = resolve(config.dataDir);
-  mkdirSync(dataDir, { recursive: true });
-  const lock = lockFile(join(dataDir, 'lock'));
-  if (lock === undefined) throw new DataFolderInUse(`the data folder ${dataDir} is in use by another process`);
 
   const onSyncFailed =
     options.onSyncFailed ??
@@ -85,25 +97,18 @@ export async function serve(options: ServeOptions): Promise<Running> {
       process.exit(1);
     });
   const ids = createIds(clock, options.fillRandom);
-  const checkpointer = createCheckpointer();
-  const mail = options.mail ?? (config.mail.provider === 'smtp' ? smtpSender(config.mail.url) : outboxSender(join(dataDir, 'outbox')));
-  const syncToDisk = options.syncToDisk === undefined ? {} : { syncToDisk: options.syncToDisk };
-  const random = options.random === undefined ? {} : { random: options.random };
-
-  const engine: Engine = new Engine({
-    dataDir,
-    clock,
-    ids,
-    log,
+  const checkpointer = options.checkpointer ?? createCheckpointer();
+  const checkpoints = new Checkpoints({
     checkpoint: (path) => checkpointer.checkpoint(path),
-    deadlines: deadlineCommands,
-    outbox: outboxKinds({ sendMail: (item) => deliverMail(mail, config, item) }),
-    onSyncFailed,
-    onBatch: (figures) => metrics.observeBatch(figures),
-    ...syncToDisk,
-    ...random,
+    log,
+    random,
+    ...(options.logFrameLimit === undefined ? {} : { frameLimit: options.logFrameLimit }),
   });
-  const directory = new Directory({ dataDir, clock, log, onSyncFailed, ...syncToDisk });
+  const mail = options.mail ?? (config.mail.provider === 'smtp' ? smtpSender(config.mail.url) : outboxSender(join(dataDir, 'outbox')));
+  const ofFiles = { dataDir, clock, log, checkpoints, onSyncFailed, onBatch: (figures: Parameters<Metrics['observeBatch']>[0]) => metrics.observeBatch(figures), ...(options.syncToDisk === undefined ? {} : { syncToDisk: options.syncToDisk }) };
+
+  const engine: Engine = new Engine({ ...ofFiles, ids, random, deadlines: deadlineCommands, outbox: outboxKinds({ sendMail: (item) => deliverMail(mail, config, item) }) });
+  const directory = new Directory(ofFiles);
 
   const secret = config.jwtSecret ?? readOrMakeSecret(join(dataDir, 'jwt-secret'));
   const services: Services = {
@@ -120,30 +125,42 @@ export async function serve(options: ServeOptions): Promise<Running> {
     dropVisitor: (workspaceId, visitorId) => sockets.dropVisitor(workspaceId, visitorId),
   };
 
-  let ready = false;
   const metrics = createMetrics({
-    engine: () => engine.figures,
+    engine: () => ({ ...engine.figures, laneDepth: engine.figures.laneDepth + directory.lane.depth }),
     sockets: () => sockets.counts,
     outboxAgeSeconds: () => outboxAgeSeconds(engine, clock),
   });
-  const routes: readonly Route[] = [...apiRoutes, ...systemRoutes({ routes: () => routes, metrics, baseUrl: config.baseUrl, isReady: () => ready })];
+  const routes: readonly Route[] = [...apiRoutes, ...systemRoutes({ routes: () => routes, metrics, baseUrl: config.baseUrl, isReady: () => composition.isReady })];
   const pipeline = new Pipeline({ services, routes, metrics, checkReplies: options.checkReplies ?? false });
   const sockets: Sockets = new Sockets(services, pipeline);
   engine.onPublish((workspaceId, events) => sockets.publish(workspaceId, events));
-  const server = createServer({ pipeline, sockets, trustProxy: config.trustProxy, bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs });
+  const composition: Composition = { services, engine, directory, pipeline, sockets, routes, metrics, mail, checkpointer, isReady: false };
+  return composition;
+}
 
-  await directory.sweep(workspaceFiles(engine));
-  let port: number;
+/** Rejects with DataFolderInUse, DataFolderUnusable, DatabaseUnusable (directory.db) or CannotListen. */
+export async function serve(options: ServeOptions): Promise<Running> {
+  const { config } = options;
+  const lock = takeDataFolder(resolve(config.dataDir));
+  let parts: Composition;
   try {
-    port = await server.listen(config.host, config.port);
+    parts = compose(options);
   } catch (error) {
-    await engine.stop();
-    await directory.stop();
     lock.release();
     throw error;
   }
-  ready = true;
-  void engine.wakeAll();
+  const { services, engine, directory, sockets, pipeline, routes } = parts;
+  const server = createServer({ pipeline, sockets, trustProxy: config.trustProxy, bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs });
+  let port: number;
+  try {
+    await directory.sweep(workspaceFiles(engine));
+    port = await server.listen(config.host, config.port);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  parts.isReady = true;
+  engine.wakeAll().catch((error: unknown) => services.log.error({ err: error }, 'not every workspace could be woken; each wakes when it is asked for'));
 
   let stopping: Promise<void> | undefined;
   return {
@@ -158,22 +175,28 @@ export async function serve(options: ServeOptions): Promise<Running> {
   };
 
   async function stop(): Promise<void> {
-    ready = false;
+    parts.isReady = false;
     server.stopListening();
-    await Promise.race([Promise.all([server.drained(), sockets.quiesced()]), new Promise((resolve) => setTimeout(resolve, drainTimeoutMs).unref())]);
+    const underWay = Promise.all([server.drained(), sockets.quiesced(), engine.rest()]);
+    await Promise.race([underWay, new Promise((resolve) => setTimeout(resolve, drainTimeoutMs).unref())]);
+    await engine.drained();
     sockets.endAll();
+    await close();
+  }
+
+  async function close(): Promise<void> {
     await engine.stop();
     await directory.stop();
     server.close();
-    mail.close();
-    metrics.stop();
-    await checkpointer.stop();
-    lock?.release();
+    parts.mail.close();
+    parts.metrics.stop();
+    await parts.checkpointer.stop();
+    lock.release();
   }
 }
 
 async function deliverMail(sender: MailSender, config: Config, item: { id: string; mail: Mail }): Promise<string> {
-  const { fromName, ...mail } = item.mail;
+  const { fromName, isSecret: _, ...mail } = item.mail;
   try {
     return await sender.send({ ...mail, id: item.id, from: { address: config.mailFrom, ...(fromName === undefined ? {} : { name: fromName }) } });
   } catch (error) {

@@ -7,11 +7,16 @@ import { type Begun, maxBodyBytes, type Pipeline, type Reply, type RequestHead }
 import { type Connection, type Hello, type Session, subprotocol } from './session.ts';
 import type { Sockets } from './sockets.ts';
 
+/** The address cannot be listened on. */
+export class CannotListen extends Error {
+  override readonly name = 'CannotListen';
+}
+
 export interface ServerOptions {
   readonly pipeline: Pipeline;
   readonly sockets: Sockets;
   readonly trustProxy: boolean;
-  /** From the first part of a body to its last. */
+  /** In each span of so long, a body that is not complete must have grown by minBodyBytesPerSecond. */
   readonly bodyTimeoutMs: number;
 }
 
@@ -40,6 +45,8 @@ const maxFrameBytes = 1024 * 1024;
 const libraryBacklogBytes = 1024 * 1024 * 1024;
 /** DISABLED, which the package exports as a type only. */
 const noCompression = 0;
+/** As slow as a request may come in. The same as the library asks for over its own, longer span. */
+const minBodyBytesPerSecond = 16 * 1024;
 const idleTimeoutSeconds = 120;
 const drainPollMs = 10;
 const text = new TextDecoder();
@@ -54,59 +61,61 @@ export function createServer(options: ServerOptions): Server {
   function serve(res: HttpResponse, req: HttpRequest): void {
     const head = new Head(res, req, options.trustProxy);
     const begun = pipeline.begin(head);
-    let aborted = false;
+    let isOpen = true;
+    let isUnderWay = true;
     underWay += 1;
-    const respond = (reply: Reply): void => {
-      underWay -= 1;
-      if (!aborted) write(res, reply, { isHead: head.method === 'HEAD', close: stopping });
-      aborted = true;
+    const settle = (): void => {
+      if (isUnderWay) underWay -= 1;
+      isUnderWay = false;
     };
-    const abort = (): void => {
-      if (!aborted) underWay -= 1;
-      aborted = true;
+    const respond = (reply: Reply, close = stopping): void => {
+      settle();
+      if (isOpen) write(res, reply, { isHead: head.method === 'HEAD', close });
+      isOpen = false;
     };
-    // Once a reply is on its way to be made, an aborted connection only spares the writing: the command has run.
+    let reading: { end(): void } | undefined;
+    // What was handed on runs to its end, whether or not somebody still waits for the answer.
     let handed = false;
     res.onAborted(() => {
       head.forget();
-      if (handed) aborted = true;
-      else abort();
+      isOpen = false;
+      reading?.end();
+      if (!handed) settle();
     });
-    if (!('compiled' in begun)) {
-      respond(begun);
-      return;
-    }
-    if (head.method === 'GET' || head.method === 'HEAD') {
+    const finish = (started: Begun, body: Uint8Array): void => {
       handed = true;
-      pipeline.finish(begun, new Uint8Array(0), respond);
-      return;
-    }
-    readBody(res, begun, (body) => {
-      if (aborted) return;
-      handed = true;
-      pipeline.finish(begun, body, respond);
-    }, (slug) => {
-      if (aborted) return;
-      underWay -= 1;
-      aborted = true;
-      write(res, pipeline.failed(begun, slug), { isHead: false, close: true });
-    });
+      pipeline.finish(started, body, respond);
+    };
+    if (!('compiled' in begun)) respond(begun);
+    else if (head.method === 'GET' || head.method === 'HEAD') finish(begun, new Uint8Array(0));
+    else reading = readBody(res, begun, (body) => finish(begun, body), (slug) => respond(pipeline.failed(begun, slug), true));
   }
 
-  function readBody(res: HttpResponse, begun: Begun, done: (body: Uint8Array) => void, failed: (slug: 'payload_too_large' | 'request_timeout') => void): void {
+  /** `end` lets go of a body that nobody waits for any more. */
+  function readBody(res: HttpResponse, begun: Begun, done: (body: Uint8Array) => void, failed: (slug: 'payload_too_large' | 'request_timeout') => void): { end(): void } {
     let parts: Uint8Array[] | undefined;
     let length = 0;
     let timer: NodeJS.Timeout | undefined;
     let ended = false;
-    const fail = (slug: 'payload_too_large' | 'request_timeout'): void => {
+    const end = (): void => {
       ended = true;
       clearTimeout(timer);
+    };
+    const fail = (slug: 'payload_too_large' | 'request_timeout'): void => {
+      end();
       failed(slug);
     };
     if (Number(begun.head.headers['content-length'] ?? 0) > maxBodyBytes) {
       fail('payload_too_large');
-      return;
+      return { end };
     }
+    const watch = (lengthBefore: number): void => {
+      timer = setTimeout(() => {
+        if ((length - lengthBefore) * 1000 < minBodyBytesPerSecond * options.bodyTimeoutMs) fail('request_timeout');
+        else watch(length);
+      }, options.bodyTimeoutMs).unref();
+    };
+    watch(0);
     res.onData((chunk, isLast) => {
       if (ended) return;
       length += chunk.byteLength;
@@ -115,18 +124,17 @@ export function createServer(options: ServerOptions): Server {
         return;
       }
       if (isLast && parts === undefined) {
-        ended = true;
+        end();
         // Parsed before this callback returns, so the library's memory needs no copy.
         done(new Uint8Array(chunk));
         return;
       }
       (parts ??= []).push(new Uint8Array(chunk.slice(0)));
-      timer ??= setTimeout(() => fail('request_timeout'), options.bodyTimeoutMs).unref();
       if (!isLast) return;
-      ended = true;
-      clearTimeout(timer);
+      end();
       done(Buffer.concat(parts));
     });
+    return { end };
   }
 
   function upgradeTo(namespace: Hello['namespace']) {
@@ -189,7 +197,7 @@ export function createServer(options: ServerOptions): Server {
         app.listen(host, port, (socket) => {
           // The library's types promise a socket; it hands out false when the port is taken.
           if (!socket) {
-            reject(new Error(`cannot listen on ${host}:${port}; is something else using the port?`));
+            reject(new CannotListen(`cannot listen on ${host}:${port}; is something else using the port?`));
             return;
           }
           listening = socket;

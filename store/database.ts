@@ -2,7 +2,7 @@
 // better-sqlite3. It knows no table and no rule; store/*.ts holds the queries, engine/runtime/lane.ts decides when to
 // begin, commit and sync. A COMMIT here does not wait for the disk: what must be durable waits for sync().
 
-import { closeSync, existsSync, fdatasync, fsyncSync, openSync } from 'node:fs';
+import { close, closeSync, fdatasync, fsync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 
@@ -16,8 +16,16 @@ export interface Migration {
   readonly sql: string;
 }
 
-/** Asks the disk to keep what was written to the file behind `descriptor`. `fs.fdatasync`, unless a test stands in. */
-export type SyncToDisk = (descriptor: number, done: (error: Error | null) => void) => void;
+/** Asks the disk to keep what was written to a log, or the names in a folder. The kernel's own calls, unless a test stands in. */
+export type SyncToDisk = (descriptor: number, done: (error: Error | null) => void, kind: 'log' | 'folder') => void;
+
+const askDisk: SyncToDisk = (descriptor, done, kind) => (kind === 'log' ? fdatasync(descriptor, done) : fsync(descriptor, done));
+
+/** Frames are pages of 4 KiB. A log whose frames are all copied starts over with the next write. */
+export interface LogLength {
+  readonly logFrames: number;
+  readonly copiedFrames: number;
+}
 
 /** The file cannot be used: damaged, not a database, or written by a newer version. `cause` says which. */
 export class DatabaseUnusable extends Error {
@@ -50,12 +58,12 @@ export class Database {
   }
 
   /** Opens the one writing connection of a file, made if missing, and brings its schema up to date. Throws DatabaseUnusable. */
-  static openWriter(path: string, migrations: readonly Migration[], syncToDisk: SyncToDisk = fdatasync): Database {
-    const isNew = !existsSync(path);
+  static openWriter(path: string, migrations: readonly Migration[], syncToDisk: SyncToDisk = askDisk): Database {
     let sqlite: Sqlite.Database | undefined;
     try {
       sqlite = new Sqlite(path);
-      sqlite.pragma('journal_mode = WAL');
+      const mode = sqlite.pragma('journal_mode = WAL', { simple: true });
+      if (mode !== 'wal') throw new Error(`its file system takes no write-ahead log (journal mode ${String(mode)})`);
       sqlite.pragma('synchronous = NORMAL');
       sqlite.pragma('wal_autocheckpoint = 0');
       sqlite.pragma('foreign_keys = ON');
@@ -67,19 +75,20 @@ export class Database {
       sqlite?.close();
       throw new DatabaseUnusable(`${path} cannot be used: ${messageOf(cause)}`, { cause });
     }
-    if (isNew) syncFolder(dirname(path));
     return new Database(path, sqlite, syncToDisk);
   }
 
   /** Opens a connection that cannot write, for a thread that reads while the writer goes on. Throws DatabaseUnusable. */
   static openReader(path: string): Database {
+    let sqlite: Sqlite.Database | undefined;
     try {
-      const sqlite = new Sqlite(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+      sqlite = new Sqlite(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
       sqlite.pragma(`cache_size = -${cacheKib}`);
       sqlite.pragma('temp_store = MEMORY');
       addFunctions(sqlite);
-      return new Database(path, sqlite, fdatasync);
+      return new Database(path, sqlite, askDisk);
     } catch (cause) {
+      sqlite?.close();
       throw new DatabaseUnusable(`${path} cannot be read: ${messageOf(cause)}`, { cause });
     }
   }
@@ -88,7 +97,7 @@ export class Database {
   static openCheckpointer(path: string): Database {
     const sqlite = new Sqlite(path, { fileMustExist: true, timeout: busyTimeoutMs });
     sqlite.pragma('synchronous = NORMAL');
-    return new Database(path, sqlite, fdatasync);
+    return new Database(path, sqlite, askDisk);
   }
 
   /** Runs one writing statement and returns how many rows it changed. */
@@ -148,19 +157,44 @@ export class Database {
 
   /** Makes every COMMIT so far durable, off the main thread. An error means that what is on disk is unknown. */
   sync(done: (error: Error | null) => void): void {
-    try {
-      this.#walDescriptor ??= openSync(`${this.path}-wal`, 'r+');
-    } catch (error) {
-      done(error instanceof Error ? error : new Error(String(error)));
+    if (this.#walDescriptor !== undefined) {
+      this.#syncToDisk(this.#walDescriptor, done, 'log');
       return;
     }
-    this.#syncToDisk(this.#walDescriptor, done);
+    let folder: number;
+    try {
+      this.#walDescriptor = openSync(`${this.path}-wal`, 'r+');
+      folder = openSync(dirname(this.path), 'r');
+    } catch (error) {
+      done(asError(error));
+      return;
+    }
+    // SQLite makes the log when it opens a file that was closed, so the log's name may be as new as what is in it.
+    const log = this.#walDescriptor;
+    this.#syncToDisk(
+      folder,
+      (error) => {
+        close(folder);
+        if (error === null) this.#syncToDisk(log, done, 'log');
+        else done(error);
+      },
+      'folder',
+    );
   }
 
-  /** Copies write-ahead frames into the file without waiting for anybody. Returns frames in the log and frames copied. */
-  checkpoint(): { logFrames: number; copiedFrames: number } {
-    const [row] = this.#sqlite.pragma('wal_checkpoint(PASSIVE)') as { log: number; checkpointed: number }[];
-    return { logFrames: row?.log ?? 0, copiedFrames: row?.checkpointed ?? 0 };
+  /** Copies write-ahead frames into the file without waiting for anybody. */
+  checkpoint(): LogLength {
+    return this.#logPragma('PASSIVE');
+  }
+
+  /** How long the write-ahead log is. Not inside a transaction. */
+  logLength(): LogLength {
+    return this.#logPragma('NOOP');
+  }
+
+  #logPragma(mode: 'PASSIVE' | 'NOOP'): LogLength {
+    const row = this.get<{ log: number; checkpointed: number }>(`PRAGMA wal_checkpoint(${mode})`);
+    return { logFrames: Math.max(0, row?.log ?? 0), copiedFrames: Math.max(0, row?.checkpointed ?? 0) };
   }
 
   loadExtension(path: string): void {
@@ -207,7 +241,7 @@ export function lockFile(path: string): { release(): void } | undefined {
 
 /** True when the failure is the disk's (full, failing, read-only), not the statement's. */
 export function isStorageFailure(error: unknown): boolean {
-  return error instanceof Sqlite.SqliteError && /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|NOMEM)/.test(error.code);
+  return error instanceof Sqlite.SqliteError && /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|NOMEM|BUSY|PROTOCOL)/.test(error.code);
 }
 
 /** True when a UNIQUE or PRIMARY KEY constraint refused the row. */
@@ -233,8 +267,15 @@ function migrate(sqlite: Sqlite.Database, migrations: readonly Migration[]): voi
   }
 }
 
-/** A new file's name is durable only once its folder is. */
-function syncFolder(path: string): void {
+/** Makes the folder at `path` and those above it, as durable as what will be put into it. */
+export function makeFolder(path: string): void {
+  const highest = mkdirSync(path, { recursive: true });
+  if (highest === undefined) return;
+  for (let folder = path; folder.length >= highest.length; folder = dirname(folder)) syncFolder(dirname(folder));
+}
+
+/** A new name in a folder is durable only once the folder is. */
+export function syncFolder(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
     fsyncSync(descriptor);
@@ -243,6 +284,10 @@ function syncFolder(path: string): void {
   }
 }
 
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return asError(error).message;
 }

@@ -1,4 +1,5 @@
-// Work for the world outside, waiting to be done or kept as a record of what became of it.
+// Work for the world outside, waiting to be done or kept as a record of what became of it. Of each target only the first row
+// that waits is offered, in the order of asking; `isFirst` marks it and is kept right here alone.
 
 import type { Database } from './database.ts';
 
@@ -18,38 +19,51 @@ export interface OutboxRow {
   readonly settledAt: string | null;
 }
 
+const columns = 'id, kind, target, subjectId, payload, state, attempts, nextAt, lastAnswer, createdAt, settledAt';
+
 export function insertOutbox(db: Database, row: OutboxRow): void {
   db.run(
-    `INSERT INTO outbox (id, kind, target, subjectId, payload, state, attempts, nextAt, lastAnswer, createdAt, settledAt)
-     VALUES (@id, @kind, @target, @subjectId, @payload, @state, @attempts, @nextAt, @lastAnswer, @createdAt, @settledAt)`,
+    `INSERT INTO outbox (${columns}, isFirst)
+     VALUES (@id, @kind, @target, @subjectId, @payload, @state, @attempts, @nextAt, @lastAnswer, @createdAt, @settledAt,
+       @state = 'queued' AND NOT EXISTS (SELECT 1 FROM outbox WHERE target = @target AND state = 'queued'))`,
     { ...row },
   );
 }
 
 export function findOutbox(db: Database, id: string): OutboxRow | undefined {
-  return db.get<OutboxRow>('SELECT * FROM outbox WHERE id = ?', [id]);
+  return db.get<OutboxRow>(`SELECT ${columns} FROM outbox WHERE id = ?`, [id]);
 }
 
-/** What may be tried now: due, and the first of its target. */
+/** What may be tried now: due, and the first of its target. The longest due come first. */
 export function dueOutbox(db: Database, at: string, limit: number): OutboxRow[] {
-  return db.all<OutboxRow>(
-    `SELECT * FROM outbox AS item WHERE state = 'queued' AND nextAt <= ?
-       AND NOT EXISTS (SELECT 1 FROM outbox AS earlier WHERE earlier.target = item.target AND earlier.state = 'queued' AND earlier.id < item.id)
-     ORDER BY nextAt, id LIMIT ?`,
-    [at, limit],
-  );
+  return db.all<OutboxRow>(`SELECT ${columns} FROM outbox WHERE isFirst = 1 AND nextAt <= ? ORDER BY nextAt LIMIT ?`, [at, limit]);
 }
 
-export function earliestOutboxAt(db: Database): string | undefined {
-  return db.get<{ nextAt: string | null }>(`SELECT min(nextAt) AS nextAt FROM outbox WHERE state = 'queued'`)?.nextAt ?? undefined;
+/** When the next row may be tried; with `after`, the next that is not due by then. */
+export function earliestOutboxAt(db: Database, after = ''): string | undefined {
+  return db.get<{ nextAt: string | null }>('SELECT min(nextAt) AS nextAt FROM outbox WHERE isFirst = 1 AND nextAt > ?', [after])?.nextAt ?? undefined;
 }
 
 export function oldestQueuedOutboxAt(db: Database): string | undefined {
   return db.get<{ createdAt: string | null }>(`SELECT min(createdAt) AS createdAt FROM outbox WHERE state = 'queued'`)?.createdAt ?? undefined;
 }
 
-export function updateOutbox(db: Database, row: Pick<OutboxRow, 'id' | 'state' | 'attempts' | 'nextAt' | 'lastAnswer' | 'settledAt'>): void {
-  db.run('UPDATE outbox SET state = @state, attempts = @attempts, nextAt = @nextAt, lastAnswer = @lastAnswer, settledAt = @settledAt WHERE id = @id', { ...row });
+export type OutboxChange = Pick<OutboxRow, 'id' | 'payload' | 'state' | 'attempts' | 'nextAt' | 'lastAnswer' | 'settledAt'>;
+
+/** Writes what became of an attempt. A row that is settled makes way for the next of its target; one put back waits behind who is first. */
+export function updateOutbox(db: Database, change: OutboxChange): void {
+  const target = db.get<{ target: string }>('SELECT target FROM outbox WHERE id = ?', [change.id])?.target;
+  if (target === undefined) return;
+  db.run(
+    `UPDATE outbox SET payload = @payload, state = @state, attempts = @attempts, nextAt = @nextAt, lastAnswer = @lastAnswer, settledAt = @settledAt,
+       isFirst = @state = 'queued' AND NOT EXISTS (SELECT 1 FROM outbox AS other WHERE other.isFirst = 1 AND other.target = outbox.target AND other.id <> @id) WHERE id = @id`,
+    { ...change },
+  );
+  db.run(
+    `UPDATE outbox SET isFirst = 1 WHERE rowid = (SELECT min(rowid) FROM outbox WHERE target = @target AND state = 'queued')
+       AND NOT EXISTS (SELECT 1 FROM outbox WHERE isFirst = 1 AND target = @target)`,
+    { target },
+  );
 }
 
 /** Forgets what was settled before `at`. Returns how many rows that were. */

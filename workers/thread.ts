@@ -105,7 +105,13 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
           void asked.terminate();
         }, options.timeoutMs);
         waiting.set(id, { timer, resolve: (result) => resolve(result as never), reject });
-        asked.postMessage({ id, name, params } satisfies Request);
+        try {
+          asked.postMessage({ id, name, params } satisfies Request);
+        } catch (error) {
+          // Not plain data: nobody will answer it.
+          take(id);
+          throw error;
+        }
       });
     },
     async stop() {
@@ -127,9 +133,8 @@ export function answerQuestions(questions: Questions, port: MessagePort | null =
       if (question === undefined) throw new Error(`no question ${name}`);
       return question(params as never);
     };
-    void answer().then(
-      (result) => port.postMessage({ id, result } satisfies Answer),
-      (error: unknown) => port.postMessage({ id, error: error instanceof Error ? { name: error.name, message: error.message } : { name: 'Error', message: String(error) } } satisfies Answer),
-    );
+    void answer()
+      .then((result) => port.postMessage({ id, result } satisfies Answer))
+      .catch((error: unknown) => port.postMessage({ id, error: error instanceof Error ? { name: error.name, message: error.message } : { name: 'Error', message: String(error) } } satisfies Answer));
   });
 }

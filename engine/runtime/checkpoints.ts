@@ -1,74 +1,96 @@
 // Keeps write-ahead logs short without holding up the loop. A helper thread copies a file's log back in two passes: the long
 // one while writers go on, then a short one over the few frames that came meanwhile, for which alone the lane is held. After
-// it the log starts over from its beginning.
+// it the log starts over from its beginning. One file at a time, so that no held lane waits for another file's long pass.
 
-import type { Database } from '../../store/database.ts';
+import type { Database, LogLength } from '../../store/database.ts';
 import type { Lane } from './lane.ts';
 import type { Log } from './log.ts';
 
 /** Copies what it can of the log of the file at `path`, in another thread. */
-export type Checkpoint = (path: string) => Promise<{ logFrames: number; copiedFrames: number }>;
+export type Checkpoint = (path: string) => Promise<LogLength>;
 
-/** Frames of 4 KiB in a log before it is copied back: 16 MiB. */
-const frameLimit = 4000;
-/** What a command is taken to write until its file has been measured once. */
-const framesPerJobAtFirst = 2;
-
-/** A file whose log grows, and the lane that writes to it. */
-export interface Growing {
-  readonly workspaceId: string;
-  readonly db: Pick<Database, 'path'>;
-  readonly lane: Pick<Lane, 'hold' | 'release'>;
+/** A file and the lane that writes to it. */
+export interface LoggedFile {
+  readonly db: Database;
+  readonly lane: Lane;
 }
 
+/** Frames of 4 KiB in a log before it is copied back: 16 MiB. */
+const defaultFrameLimit = 4000;
+
 interface Progress {
-  jobs: number;
-  framesPerJob: number;
-  /** Differs per file, so that files that fill together are not copied together. */
+  /** Differs per file at first, so that files that fill together are not copied together. */
   limit: number;
-  running: boolean;
+  /** Frames that the last copy left in the log, because a reader still needed them. */
+  left: number;
+  isQueued: boolean;
 }
 
 export class Checkpoints {
   readonly #checkpoint: Checkpoint;
   readonly #log: Log;
   readonly #random: () => number;
-  readonly #progress = new WeakMap<Growing, Progress>();
+  readonly #frameLimit: number;
+  readonly #progress = new WeakMap<LoggedFile, Progress>();
+  /** Ends with the last copy that was asked for. */
+  #last: Promise<void> = Promise.resolve();
+  #stopped = false;
 
-  constructor(options: { checkpoint: Checkpoint; log: Log; random: () => number }) {
+  constructor(options: { checkpoint: Checkpoint; log: Log; random: () => number; frameLimit?: number }) {
     this.#checkpoint = options.checkpoint;
     this.#log = options.log;
     this.#random = options.random;
+    this.#frameLimit = options.frameLimit ?? defaultFrameLimit;
   }
 
-  /** Counts a batch, and starts a checkpoint when the log has grown long. */
-  count(workspace: Growing, jobs: number): void {
-    let progress = this.#progress.get(workspace);
-    if (progress === undefined) {
-      progress = { jobs: 0, framesPerJob: framesPerJobAtFirst, limit: frameLimit * (0.5 + this.#random() / 2), running: false };
-      this.#progress.set(workspace, progress);
-    }
-    progress.jobs += jobs;
-    if (progress.jobs * progress.framesPerJob >= progress.limit && !progress.running) void this.run(workspace, progress);
+  /** Called after each batch: has the log copied back when it has grown long. */
+  watch(file: LoggedFile): void {
+    const progress = this.#progressOf(file);
+    if (progress.isQueued) return;
+    const { logFrames } = file.db.logLength();
+    if (logFrames < progress.left) progress.left = 0;
+    if (logFrames - progress.left >= progress.limit) void this.copyBack(file);
   }
 
-  async run(workspace: Growing, progress: Progress): Promise<void> {
-    progress.running = true;
-    const jobs = progress.jobs;
+  /** Resolves when the log has been copied back, or could not be. */
+  copyBack(file: LoggedFile): Promise<void> {
+    this.#progressOf(file).isQueued = true;
+    this.#last = this.#last.then(() => this.#copy(file));
+    return this.#last;
+  }
+
+  /** Starts no copy any more. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async #copy(file: LoggedFile): Promise<void> {
+    const progress = this.#progressOf(file);
     try {
-      const { logFrames } = await this.#checkpoint(workspace.db.path);
-      await workspace.lane.hold();
+      if (this.#stopped) return;
+      await this.#checkpoint(file.db.path);
+      await file.lane.hold();
       try {
-        await this.#checkpoint(workspace.db.path);
+        progress.left = (await this.#checkpoint(file.db.path)).logFrames;
       } finally {
-        workspace.lane.release();
+        file.lane.release();
       }
-      progress.framesPerJob = Math.max(0.01, logFrames / Math.max(jobs, 1));
     } catch (error) {
-      this.#log.error({ workspaceId: workspace.workspaceId, err: error }, 'a checkpoint failed; the log grows on and is tried again');
+      if (!this.#stopped) this.#log.error({ path: file.db.path, err: error }, 'a log could not be copied back; it grows on and is tried again');
+      // Not at once: after as many frames more.
+      progress.left += progress.limit;
+    } finally {
+      progress.limit = this.#frameLimit;
+      progress.isQueued = false;
     }
-    progress.jobs = 0;
-    progress.limit = frameLimit;
-    progress.running = false;
+  }
+
+  #progressOf(file: LoggedFile): Progress {
+    let progress = this.#progress.get(file);
+    if (progress === undefined) {
+      progress = { limit: this.#frameLimit * (0.5 + this.#random() / 2), left: 0, isQueued: false };
+      this.#progress.set(file, progress);
+    }
+    return progress;
   }
 }

@@ -101,7 +101,13 @@ export class Context implements View {
   state<State>(kind: ActorKind<State>, id: string): State | undefined {
     // become() is the only writer and is typed by the kind.
     const staged = this.#staged?.get(kind)?.get(id) as State | undefined;
-    return staged ?? this.#host.registry.get(kind, id);
+    if (staged !== undefined) return staged;
+    const known = this.#host.registry.peek(kind, id);
+    if (known !== undefined) return known;
+    // These rows may be this command's own, so what is read of them lasts only if the command holds.
+    const loaded = kind.load(this.db, id);
+    if (loaded !== undefined) this.become(kind, id, loaded);
+    return loaded;
   }
 
   /** Sets the state that later commands see if this one holds. The caller writes the rows; states are never changed in place. */

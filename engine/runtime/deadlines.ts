@@ -1,10 +1,12 @@
 // Runs what is due. A deadline is a row first and an alarm second: after a restart the rows that ran out meanwhile fire at
-// once, the others on time. Its command deletes the row and acts in one transaction, so it happens once or, if it fails, again.
+// once, the others on time. Its command deletes the row and acts in one transaction, so it happens once; one that fails is
+// put off alone, and holds up no other.
 
-import { deleteDeadline, dueDeadlines, findDeadline } from '../../store/deadlines.ts';
+import { type DeadlineRow, deleteDeadline, dueDeadlines, findDeadline, putDeadline } from '../../store/deadlines.ts';
 import { Alarms } from './alarms.ts';
 import { type Clock, isoTime } from './clock.ts';
 import { command, type CommandDefinition, systemCaller } from './command.ts';
+import type { Context } from './context.ts';
 import type { Log } from './log.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -50,15 +52,14 @@ export class Deadlines {
   async #fire(workspaceId: string): Promise<void> {
     if (this.#firing.has(workspaceId) || this.#stopped) return;
     this.#firing.add(workspaceId);
-    let failed = false;
     try {
       const workspace = this.#workspace(workspaceId);
       if (workspace === undefined) return;
       const due = dueDeadlines(workspace.db, isoTime(this.#clock.now()), pageSize);
-      const outcomes = await Promise.all(due.map((row) => this.#run(workspace, row.kind, row.subjectId)));
-      failed = outcomes.includes(false);
-      const nextMs = workspace.earliest().deadlineMs;
-      this.watch(workspaceId, failed ? Math.max(nextMs, this.#clock.now() + retryMs) : nextMs);
+      const outcomes = await Promise.all(due.map((row) => this.#run(workspace, row)));
+      // Looked up again: an idle file may have been closed meanwhile.
+      const nextMs = this.#workspace(workspaceId)?.earliest().deadlineMs ?? Number.POSITIVE_INFINITY;
+      this.watch(workspaceId, outcomes.includes(false) ? Math.max(nextMs, this.#clock.now() + retryMs) : nextMs);
     } catch (error) {
       this.#log.error({ workspaceId, err: error }, 'deadlines could not be read');
       this.watch(workspaceId, this.#clock.now() + retryMs);
@@ -67,25 +68,33 @@ export class Deadlines {
     }
   }
 
-  /** False when it failed and must be tried again. */
-  #run(workspace: Workspace, kind: string, subjectId: string): Promise<boolean> {
+  /** False when the file takes nothing at all, not even that this one is put off. */
+  async #run(workspace: Workspace, row: DeadlineRow): Promise<boolean> {
+    const { kind, subjectId } = row;
     const definition = this.#commands[kind];
-    if (definition === undefined) {
-      this.#log.error({ workspaceId: workspace.workspaceId, kind, subjectId }, 'a deadline of a kind that nobody handles');
-      return Promise.resolve(false);
-    }
-    const fire = command('deadline.fire', (ctx, _: object) => {
-      // What was put off, cleared or fired since it was read is no longer due.
-      const row = findDeadline(ctx.db, kind, subjectId);
-      if (row === undefined || row.dueAt > ctx.at) return;
+    const error = await this.#submit(workspace, row, (ctx) => {
+      if (definition === undefined) throw new Error('nobody here handles it');
       deleteDeadline(ctx.db, kind, subjectId);
       definition.handle(ctx, { subjectId });
     });
+    if (error === undefined) return true;
+    this.#log.error({ workspaceId: workspace.workspaceId, kind, subjectId, err: error }, 'a deadline failed; it is tried again');
+    return (await this.#submit(workspace, row, (ctx) => putDeadline(ctx.db, { kind, subjectId, dueAt: isoTime(ctx.nowMs + retryMs) }))) === undefined;
+  }
+
+  /** Resolves to what went wrong. What was put off, cleared or fired since it was read is no longer due, and left alone. */
+  #submit(workspace: Workspace, { kind, subjectId }: DeadlineRow, act: (ctx: Context) => void): Promise<unknown> {
+    const fire = command('deadline.fire', (ctx, _: object) => {
+      const row = findDeadline(ctx.db, kind, subjectId);
+      if (row !== undefined && row.dueAt <= ctx.at) act(ctx);
+    });
     return new Promise((resolve) => {
-      workspace.submit(fire, { caller: systemCaller, params: {} }, (error) => {
-        if (error !== undefined) this.#log.error({ workspaceId: workspace.workspaceId, kind, subjectId, err: error }, 'a deadline failed');
-        resolve(error === undefined);
-      });
+      try {
+        workspace.submit(fire, { caller: systemCaller, params: {} }, resolve);
+      } catch (error) {
+        // The lane is full.
+        resolve(error);
+      }
     });
   }
 }

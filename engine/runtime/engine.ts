@@ -1,11 +1,11 @@
 // Owns every workspace's file, open or not: opens it when it is first asked for, closes it when it has been idle, routes
 // commands to its lane, and runs what is due in it. It knows no noun of the specification; the rules come in as definitions.
 
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Database, type SyncToDisk } from '../../store/database.ts';
+import { Database, makeFolder, type SyncToDisk } from '../../store/database.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
-import { Checkpoints, type Checkpoint } from './checkpoints.ts';
+import type { Checkpoints } from './checkpoints.ts';
 import type { Clock } from './clock.ts';
 import type { CommandDefinition, CommandRequest } from './command.ts';
 import type { PublishedEvent } from './context.ts';
@@ -26,10 +26,12 @@ export interface EngineOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly checkpoint: Checkpoint;
+  readonly checkpoints: Checkpoints;
   readonly deadlines: DeadlineCommands;
   readonly outbox: OutboxKinds;
   readonly random?: () => number;
+  /** Files open at once. */
+  readonly maxOpen?: number;
   readonly syncToDisk?: SyncToDisk;
   /** What is on disk is unknown: end the process. */
   onSyncFailed(error: Error): void;
@@ -39,35 +41,44 @@ export interface EngineOptions {
 export type Publish = (workspaceId: string, events: readonly PublishedEvent[]) => void;
 
 /** Files open at once: four descriptors and about 2 MiB each. Beyond it the least recently used idle one is closed. */
-const maxOpen = 200;
+const defaultMaxOpen = 200;
 /** How often states that nobody used are forgotten. */
 const ageEveryMs = 10 * 60_000;
+/** Closing every file may take so long at a stop. What is left open is recovered from its log when it is opened next. */
+const closeForMs = 2000;
 /** A file that could not be opened is tried again after so long, so that a broken one costs one attempt, not one per request. */
 const reopenAfterMs = 10_000;
+/** And at the latest after so long, whether or not somebody asks. */
+const wakeAfterMs = 60_000;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export class Engine {
   readonly #options: EngineOptions;
   readonly #folder: string;
+  readonly #maxOpen: number;
   /** In the order of their last use. */
   readonly #open = new Map<string, Workspace>();
   readonly #broken = new Map<string, number>();
   readonly #deadlines: Deadlines;
   readonly #outbox: Outbox;
-  readonly #checkpoints: Checkpoints;
+  /** On their way to be closed. */
+  readonly #closing = new Set<string>();
   #publish: Publish = () => {};
+  /** No command is taken any more; what is under way may still be recorded. */
+  #isStopping = false;
+  /** Every file is closed, or about to be. */
   #stopped = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#folder = join(options.dataDir, 'workspaces');
-    mkdirSync(this.#folder, { recursive: true });
-    const { clock, log, checkpoint } = options;
+    this.#maxOpen = options.maxOpen ?? defaultMaxOpen;
+    makeFolder(this.#folder);
+    const { clock, log } = options;
     const random = options.random ?? Math.random;
     const workspace = (workspaceId: string): Workspace | undefined => this.workspace(workspaceId);
     this.#deadlines = new Deadlines({ clock, log, commands: options.deadlines, workspace });
     this.#outbox = new Outbox({ clock, log, kinds: options.outbox, workspace, random });
-    this.#checkpoints = new Checkpoints({ checkpoint, log, random });
     this.#ageLater();
   }
 
@@ -82,6 +93,7 @@ export class Engine {
    */
   execute<Params, Result>(definition: CommandDefinition<Params, Result>, request: CommandRequest<Params>): Promise<Result> {
     return new Promise((resolve, reject) => {
+      if (this.#isStopping) throw new WorkspaceUnavailable('the service is stopping');
       const workspace = this.workspace(request.workspaceId);
       if (workspace === undefined) throw new WorkspaceUnavailable(`workspace ${request.workspaceId} has no file`);
       workspace.submit(definition, request, (error, result) => {
@@ -95,18 +107,21 @@ export class Engine {
   workspace(workspaceId: string): Workspace | undefined {
     const open = this.#open.get(workspaceId);
     if (open !== undefined) {
-      if (this.#open.size > maxOpen / 2) {
+      if (this.#open.size > this.#maxOpen / 2) {
         this.#open.delete(workspaceId);
         this.#open.set(workspaceId, open);
       }
       return open;
     }
-    if (this.#stopped || !uuid.test(workspaceId) || !existsSync(this.#pathOf(workspaceId))) return undefined;
+    // Not undefined, which would say that there is no such workspace.
+    if (this.#stopped) throw new WorkspaceUnavailable('the service is stopping');
+    if (!uuid.test(workspaceId) || !existsSync(this.#pathOf(workspaceId))) return undefined;
     return this.#openFile(workspaceId);
   }
 
-  /** Makes the file of a new workspace. */
+  /** Makes the file of a new workspace. Throws WorkspaceUnavailable. */
   create(workspaceId: string): Workspace {
+    if (this.#isStopping) throw new WorkspaceUnavailable('the service is stopping');
     return this.#open.get(workspaceId) ?? this.#openFile(workspaceId);
   }
 
@@ -155,69 +170,123 @@ export class Engine {
     return this.#open.values();
   }
 
-  /** Finishes what is queued, makes it durable, and closes every file. Refuses new commands from here on. */
-  async stop(): Promise<void> {
+  /** From here on nothing happens by itself: no deadline fires, no outside work starts. Resolves when what is under way has ended. */
+  rest(): Promise<void> {
     this.#deadlines.stop();
     this.#outbox.stop();
-    await Promise.all([...this.#open.values()].map((workspace) => workspace.lane.drained()));
+    return this.#outbox.idle();
+  }
+
+  /** Resolves when every command that came so far is durable. */
+  async drained(): Promise<void> {
+    for (let busy = this.#busy(); busy.length > 0; busy = this.#busy()) await Promise.all(busy.map((workspace) => workspace.lane.drained()));
+  }
+
+  /** Finishes what is queued, makes it durable, and closes every file. Refuses new commands from here on. */
+  async stop(): Promise<void> {
+    const { clock, log } = this.#options;
+    this.#isStopping = true;
+    void this.rest();
+    await this.drained();
     this.#stopped = true;
-    for (const workspace of this.#open.values()) workspace.db.close();
+    const open = [...this.#open.values()];
     this.#open.clear();
+    const endMs = clock.now() + closeForMs;
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      next.db.close();
+      if (clock.now() > endMs) break;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    if (open.length > 0) log.warn({ files: open.length }, 'files were left open for want of time; nothing in them is lost');
+  }
+
+  #busy(): Workspace[] {
+    return [...this.#open.values()].filter((workspace) => workspace.lane.isBusy);
   }
 
   #openFile(workspaceId: string): Workspace {
-    const { clock, ids, log } = this.#options;
+    const { clock, log } = this.#options;
     const brokenUntil = this.#broken.get(workspaceId) ?? 0;
     if (clock.now() < brokenUntil) throw new WorkspaceUnavailable(`workspace ${workspaceId} cannot be opened`);
-    let db: Database;
+    let workspace: Workspace;
     try {
-      db = Database.openWriter(this.#pathOf(workspaceId), workspaceMigrations, this.#options.syncToDisk);
+      workspace = this.#read(workspaceId);
     } catch (cause) {
       this.#broken.set(workspaceId, clock.now() + reopenAfterMs);
       log.error({ workspaceId, err: cause }, 'a workspace cannot be opened; the others go on');
+      // Its deadlines and mails wait too, and nobody may ask for it before they are due.
+      this.#deadlines.watch(workspaceId, clock.now() + wakeAfterMs);
       throw new WorkspaceUnavailable(`workspace ${workspaceId} cannot be opened`, { cause });
     }
     this.#broken.delete(workspaceId);
-    const workspace: Workspace = new Workspace({
-      workspaceId,
-      db,
-      clock,
-      ids,
-      log,
-      hooks: {
-        publish: (id, events) => {
-          try {
-            this.#publish(id, events);
-          } catch (error) {
-            // The events are durable and can be asked for again; a listener's bug must not stop the lane.
-            log.error({ workspaceId: id, err: error }, 'events could not be published');
-          }
-        },
-        deadlineSet: (id, dueMs) => this.#deadlines.watch(id, dueMs),
-        outboxFilled: (id, nextMs) => this.#outbox.watch(id, nextMs),
-        onSyncFailed: this.#options.onSyncFailed,
-        onBatch: (figures) => {
-          this.#checkpoints.count(workspace, figures.jobs);
-          this.#options.onBatch?.(figures);
-        },
-      },
-    });
     this.#open.set(workspaceId, workspace);
     const { deadlineMs, outboxMs } = workspace.earliest();
     this.#deadlines.watch(workspaceId, deadlineMs);
     this.#outbox.watch(workspaceId, outboxMs);
-    if (this.#open.size > maxOpen) this.#closeIdle();
+    if (this.#open.size > this.#maxOpen) this.#closeIdle(workspaceId);
     return workspace;
   }
 
-  /** Closes the least recently used file that has nothing under way. Its alarms stay set. */
-  #closeIdle(): void {
-    for (const [workspaceId, workspace] of this.#open) {
-      if (!workspace.idle || this.#open.size <= maxOpen) continue;
-      this.#open.delete(workspaceId);
-      workspace.db.close();
-      return;
+  #read(workspaceId: string): Workspace {
+    const { clock, ids, log } = this.#options;
+    const db = Database.openWriter(this.#pathOf(workspaceId), workspaceMigrations, this.#options.syncToDisk);
+    try {
+      const workspace: Workspace = new Workspace({
+        workspaceId,
+        db,
+        clock,
+        ids,
+        log,
+        hooks: {
+          publish: (id, events) => {
+            try {
+              this.#publish(id, events);
+            } catch (error) {
+              // The events are durable and can be asked for again; a listener's bug must not stop the lane.
+              log.error({ workspaceId: id, err: error }, 'events could not be published');
+            }
+          },
+          deadlineSet: (id, dueMs) => this.#deadlines.watch(id, dueMs),
+          outboxFilled: (id, nextMs) => this.#outbox.watch(id, nextMs),
+          onSyncFailed: this.#options.onSyncFailed,
+          onBatch: (figures) => {
+            this.#options.checkpoints.watch(workspace);
+            this.#options.onBatch?.(figures);
+          },
+        },
+      });
+      // The rows that alarms are set from; a file whose first pages are damaged shows it here.
+      workspace.earliest();
+      return workspace;
+    } catch (error) {
+      db.close();
+      throw error;
     }
+  }
+
+  /** Closes the least recently used files that have nothing under way, down to the bound. Their alarms stay set. */
+  #closeIdle(justOpened: string): void {
+    for (const [workspaceId, workspace] of this.#open) {
+      if (this.#open.size - this.#closing.size <= this.#maxOpen) return;
+      if (workspaceId === justOpened || !workspace.idle || this.#closing.has(workspaceId)) continue;
+      const { logFrames, copiedFrames } = workspace.db.logLength();
+      if (logFrames === copiedFrames) {
+        this.#open.delete(workspaceId);
+        workspace.db.close();
+      } else {
+        // Closing it as it is would copy its log back here, on the loop.
+        this.#closing.add(workspaceId);
+        void this.#options.checkpoints.copyBack(workspace).then(() => this.#closeCopied(workspaceId, workspace));
+      }
+    }
+  }
+
+  /** Unless it came back into use meanwhile. */
+  #closeCopied(workspaceId: string, workspace: Workspace): void {
+    this.#closing.delete(workspaceId);
+    if (this.#stopped || this.#open.get(workspaceId) !== workspace || !workspace.idle || this.#open.size <= this.#maxOpen) return;
+    this.#open.delete(workspaceId);
+    workspace.db.close();
   }
 
   #ageLater(): void {

@@ -31,6 +31,8 @@ const maxSyncing = 2;
 const maxQueued = 10_000;
 
 export interface LaneHooks {
+  /** Before the first job of a batch. */
+  onBegin?(): void;
   /** Inside the transaction, after the last job that held, before COMMIT. */
   beforeCommit?(): void;
   /** The batch is durable and every job in it is settled. */
@@ -73,9 +75,14 @@ export class Lane {
     return this.#queue.length;
   }
 
+  /** Something waits or is under way. */
+  get isBusy(): boolean {
+    return this.#queue.length > 0 || this.#syncing.length > 0;
+  }
+
   /** Nothing waits, nothing is under way and nobody holds it. */
   get idle(): boolean {
-    return this.#queue.length === 0 && this.#syncing.length === 0 && this.#holds === 0;
+    return !this.isBusy && this.#holds === 0;
   }
 
   /** Throws LaneFull. */
@@ -105,8 +112,9 @@ export class Lane {
 
   /** Resolves when nothing waits and nothing is under way. */
   async drained(): Promise<void> {
-    while (this.#queue.length > 0 || this.#syncing.length > 0) {
+    while (this.isBusy) {
       await new Promise<void>((resolve) => this.#whenAtRest(resolve));
+      // Those whose jobs were settled may have more to ask for.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -152,6 +160,7 @@ export class Lane {
    * whole batch is undone and run again with them. Throws when SQLite gave up the whole transaction.
    */
   #runAll(batch: Batch): void {
+    this.#hooks.onBegin?.();
     this.#db.begin();
     for (const job of batch.jobs) {
       const { writeCount } = this.#db;
@@ -177,12 +186,14 @@ export class Lane {
       this.#db.savepoint();
       try {
         job.run();
-        this.#db.release();
       } catch (error) {
         if (!this.#db.inTransaction) throw error;
         this.#db.rollbackToSavepoint();
         this.#refuse(batch, job, error);
+        continue;
       }
+      // Outside of the try: what the job left in memory stands already, so if this fails the whole batch goes.
+      this.#db.release();
     }
   }
 

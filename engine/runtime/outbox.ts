@@ -2,7 +2,8 @@
 // bounded number at a time, again with growing pauses until the kind's schedule ends. At least once: a crash between the
 // deed and the row that records it repeats the deed under the same id, by which the receiver can tell.
 
-import { type OutboxRow, dueOutbox, findOutbox, updateOutbox } from '../../store/outbox.ts';
+import { isStorageFailure } from '../../store/database.ts';
+import { type OutboxRow, dueOutbox, earliestOutboxAt, findOutbox, updateOutbox } from '../../store/outbox.ts';
 import { Alarms } from './alarms.ts';
 import { type Clock, isoTime } from './clock.ts';
 import { command, systemCaller } from './command.ts';
@@ -29,6 +30,8 @@ export interface OutboxKind {
   deliver(item: OutboxItem): Promise<string>;
   /** Pauses between attempts. When they are used up the item is kept as failed. */
   readonly retryDelaysMs: readonly number[];
+  /** What stays of the payload when nothing more will be done about it. All of it, unless this says otherwise. */
+  kept?(payload: unknown, state: 'sent' | 'failed'): unknown;
   /** In the transaction that records the outcome of an attempt. */
   settled?(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void;
 }
@@ -52,7 +55,7 @@ const maxInAll = 64;
 /** Up to this share of a pause is added at random, so that what failed together does not come back together. */
 const jitter = 0.2;
 const maxAnswerChars = 500;
-/** Before the outbox is looked at again when its own file failed. */
+/** Before an outcome is recorded again, or the outbox looked at again, when its own file failed. */
 const pauseAfterFailureMs = 30_000;
 
 export class Outbox {
@@ -65,6 +68,8 @@ export class Outbox {
   readonly #underWay = new Map<string, Set<string>>();
   /** Workspaces that found the whole budget taken, in the order they came. */
   readonly #waiting = new Set<string>();
+  readonly #pauses = new Set<() => void>();
+  #idle: (() => void)[] = [];
   #countInAll = 0;
   #stopped = false;
 
@@ -89,6 +94,15 @@ export class Outbox {
   stop(): void {
     this.#stopped = true;
     this.#alarms.clear();
+    for (const wake of this.#pauses) wake();
+  }
+
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#countInAll === 0) resolve();
+      else this.#idle.push(resolve);
+    });
   }
 
   #drain(workspaceId: string): void {
@@ -97,9 +111,9 @@ export class Outbox {
       const workspace = this.#workspace(workspaceId);
       if (workspace === undefined) return;
       const mine = this.#underWay.get(workspaceId) ?? new Set();
-      const now = this.#clock.now();
-      const due = dueOutbox(workspace.db, isoTime(now), maxPerWorkspace + mine.size).filter((row) => !mine.has(row.id));
-      for (const row of due) {
+      const at = isoTime(this.#clock.now());
+      for (const row of dueOutbox(workspace.db, at, maxPerWorkspace + mine.size)) {
+        if (mine.has(row.id)) continue;
         if (mine.size >= maxPerWorkspace) break;
         if (this.#countInAll >= maxInAll) {
           this.#waiting.add(workspaceId);
@@ -110,8 +124,9 @@ export class Outbox {
         this.#countInAll += 1;
         void this.#attempt(workspaceId, row);
       }
-      // Whatever is due and not started waits for one of those under way; what is due later, for its time.
-      if (mine.size === 0) this.watch(workspaceId, Math.max(workspace.earliest().outboxMs, now + 1));
+      // Whatever is due and not started follows one that is under way; what is due later has its own time.
+      const nextAt = earliestOutboxAt(workspace.db, at);
+      if (nextAt !== undefined) this.watch(workspaceId, Date.parse(nextAt));
     } catch (error) {
       this.#log.error({ workspaceId, err: error }, 'the outbox could not be read');
       this.watch(workspaceId, this.#clock.now() + pauseAfterFailureMs);
@@ -120,55 +135,81 @@ export class Outbox {
 
   async #attempt(workspaceId: string, row: OutboxRow): Promise<void> {
     const kind = this.#kinds[row.kind];
-    const item: OutboxItem = {
-      workspaceId,
-      id: row.id,
-      target: row.target,
-      subjectId: row.subjectId,
-      payload: JSON.parse(row.payload),
-      attempts: row.attempts,
-      createdAt: row.createdAt,
-    };
+    const { id, target, subjectId, attempts, createdAt } = row;
+    let item: OutboxItem = { workspaceId, id, target, subjectId, payload: null, attempts, createdAt };
     let outcome: OutboxOutcome;
     try {
+      item = { ...item, payload: JSON.parse(row.payload) };
       if (kind === undefined) throw new OutsideFailure(`nothing here delivers ${row.kind}`, { permanent: true });
       outcome = { state: 'sent', answer: await kind.deliver(item) };
     } catch (error) {
-      const permanent = (error instanceof OutsideFailure && error.permanent) || row.attempts >= (kind?.retryDelaysMs.length ?? 0);
+      const permanent = (error instanceof OutsideFailure && error.permanent) || attempts >= (kind?.retryDelaysMs.length ?? 0);
       outcome = { state: permanent ? 'failed' : 'retry', answer: error instanceof Error ? error.message : String(error) };
-      this.#log.warn({ workspaceId: item.workspaceId, outboxId: row.id, kind: row.kind, attempt: row.attempts + 1, outcome: outcome.state, err: error }, 'outside work failed');
+      this.#log.warn({ workspaceId, outboxId: id, kind: row.kind, attempt: attempts + 1, outcome: outcome.state, err: error }, 'outside work failed');
     }
-    const recorded = await this.#record(item, kind, outcome);
-    // What was done but could not be recorded would be done again at once: give the disk time.
-    if (recorded) this.#finish(workspaceId, row.id);
-    else this.#clock.after(pauseAfterFailureMs, () => this.#finish(workspaceId, row.id));
+    await this.#recordUntilDone(item, kind, outcome);
+    this.#finish(workspaceId, id);
   }
 
-  #record(item: OutboxItem, kind: OutboxKind | undefined, outcome: OutboxOutcome): Promise<boolean> {
+  /** Until its outcome is recorded an item counts as under way: what was done must not be done again because a disk was full. */
+  async #recordUntilDone(item: OutboxItem, kind: OutboxKind | undefined, outcome: OutboxOutcome): Promise<void> {
+    let rules = kind;
+    for (;;) {
+      const failure = await this.#record(item, rules, outcome);
+      if (failure === undefined) return;
+      this.#log.error({ workspaceId: item.workspaceId, outboxId: item.id, err: failure.error }, 'an outcome could not be recorded');
+      if (this.#stopped || failure.by === 'gone') return;
+      // A rule that cannot take the outcome will not take it later either; the outcome itself is recorded all the same.
+      if (failure.by === 'rule') rules = kind && { deliver: kind.deliver, retryDelaysMs: kind.retryDelaysMs, kept: () => null };
+      else await this.#pause();
+    }
+  }
+
+  #record(item: OutboxItem, kind: OutboxKind | undefined, outcome: OutboxOutcome): Promise<{ by: 'file' | 'rule' | 'gone'; error: unknown } | undefined> {
     const pauseMs = (kind?.retryDelaysMs[item.attempts] ?? 0) * (1 + jitter * this.#random());
+    let isRules = false;
     const record = command('outbox.record', (ctx, _: object) => {
-      if (findOutbox(ctx.db, item.id)?.state !== 'queued') return;
-      const retry = outcome.state === 'retry';
+      const row = findOutbox(ctx.db, item.id);
+      if (row?.state !== 'queued') return;
+      const isOver = outcome.state !== 'retry';
+      isRules = true;
+      const kept = isOver && kind?.kept !== undefined ? JSON.stringify(kind.kept(item.payload, outcome.state)) : row.payload;
+      isRules = false;
       updateOutbox(ctx.db, {
         id: item.id,
-        state: outcome.state === 'retry' ? 'queued' : outcome.state,
+        payload: kept,
+        state: isOver ? outcome.state : 'queued',
         attempts: item.attempts + 1,
-        nextAt: isoTime(ctx.nowMs + (retry ? pauseMs : 0)),
+        nextAt: isoTime(ctx.nowMs + (isOver ? 0 : pauseMs)),
         lastAnswer: outcome.answer.slice(0, maxAnswerChars),
-        settledAt: retry ? null : ctx.at,
+        settledAt: isOver ? ctx.at : null,
       });
+      isRules = true;
       kind?.settled?.(ctx, item, outcome);
+      isRules = false;
     });
     return new Promise((resolve) => {
-      const settle = (error: unknown): void => {
-        if (error !== undefined) this.#log.error({ workspaceId: item.workspaceId, outboxId: item.id, err: error }, 'an outcome could not be recorded');
-        resolve(error === undefined);
-      };
+      const settle = (error: unknown): void => resolve(error === undefined ? undefined : { by: isRules && !isStorageFailure(error) ? 'rule' : 'file', error });
       try {
-        this.#workspace(item.workspaceId)?.submit(record, { caller: systemCaller, params: {} }, settle);
+        const workspace = this.#workspace(item.workspaceId);
+        if (workspace === undefined) resolve({ by: 'gone', error: new Error('its workspace is closed for good') });
+        else workspace.submit(record, { caller: systemCaller, params: {} }, settle);
       } catch (error) {
         settle(error);
       }
+    });
+  }
+
+  /** Ends early when the service stops. */
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        timer.cancel();
+        this.#pauses.delete(wake);
+        resolve();
+      };
+      const timer = this.#clock.after(pauseAfterFailureMs, wake);
+      this.#pauses.add(wake);
     });
   }
 
@@ -183,5 +224,8 @@ export class Outbox {
       this.#drain(next);
     }
     this.#drain(workspaceId);
+    if (this.#countInAll > 0) return;
+    for (const resolve of this.#idle) resolve();
+    this.#idle = [];
   }
 }

@@ -27,13 +27,22 @@ export class Registry {
   }
 
   get<State>(kind: ActorKind<State>, id: string): State | undefined {
-    const generations = this.#generationsOf(kind);
-    // set() is the only writer and is typed by the kind, so what is stored under a kind is that kind's state.
-    let state = generations.young.get(id) as State | undefined;
-    if (state !== undefined) return state;
-    state = (generations.old.get(id) as State | undefined) ?? kind.load(this.#db, id);
+    const known = this.peek(kind, id);
+    if (known !== undefined) return known;
+    const state = kind.load(this.#db, id);
     if (state !== undefined) this.set(kind, id, state);
     return state;
+  }
+
+  /** The state if it is in memory. */
+  peek<State>(kind: ActorKind<State>, id: string): State | undefined {
+    const generations = this.#generationsOf(kind);
+    // set() is the only writer and is typed by the kind, so what is stored under a kind is that kind's state.
+    const young = generations.young.get(id) as State | undefined;
+    if (young !== undefined) return young;
+    const old = generations.old.get(id) as State | undefined;
+    if (old !== undefined) this.set(kind, id, old);
+    return old;
   }
 
   set<State>(kind: ActorKind<State>, id: string, state: State): void {

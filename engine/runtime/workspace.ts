@@ -34,6 +34,7 @@ export class Workspace implements ContextHost {
   publishedSeq: number;
   readonly #clock: Clock;
   readonly #hooks: WorkspaceHooks;
+  #seqAtBegin: number;
   #durableEvents: PublishedEvent[] = [];
   #earliestDeadlineMs = Number.POSITIVE_INFINITY;
   #earliestOutboxMs = Number.POSITIVE_INFINITY;
@@ -48,11 +49,16 @@ export class Workspace implements ContextHost {
     this.registry = new Registry(options.db);
     this.lastSeq = newestSeq(options.db);
     this.publishedSeq = this.lastSeq;
+    this.#seqAtBegin = this.lastSeq;
     this.lane = new Lane(options.db, {
+      onBegin: () => {
+        this.#seqAtBegin = this.lastSeq;
+      },
       onDurable: () => this.#releaseSoon(),
       onUndone: () => {
         this.registry.clear();
-        this.lastSeq = newestSeq(this.db);
+        // Remembered, since a read could fail as the batch did.
+        this.lastSeq = this.#seqAtBegin;
       },
       onBroken: (error) => options.log.error({ workspaceId: this.workspaceId, err: error }, 'a batch could not be committed'),
       onSyncFailed: options.hooks.onSyncFailed,

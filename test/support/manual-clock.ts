@@ -3,7 +3,7 @@
 import type { Clock } from '../../engine/runtime/clock.ts';
 
 interface Waiting {
-  readonly dueMs: number;
+  dueMs: number;
   readonly order: number;
   readonly call: () => void;
 }
@@ -39,9 +39,10 @@ export class ManualClock implements Clock {
     this.#nowMs = endMs;
   }
 
-  /** The wall clock is set: timers neither fire nor move. */
+  /** The wall clock is set: timers run on at their own pace, so none comes nearer. */
   jump(ms: number): void {
     this.#nowMs += ms;
+    for (const one of this.#waiting) one.dueMs += ms;
   }
 
   #next(endMs: number): Waiting | undefined {

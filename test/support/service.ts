@@ -40,7 +40,7 @@ export interface Customer {
   readonly visitorId: string;
 }
 
-export interface StartOptions extends Partial<Omit<ServeOptions, 'config' | 'clock' | 'mail'>> {
+export interface StartOptions extends Partial<Omit<ServeOptions, 'config' | 'clock'>> {
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: ServeOptions['clock'];
   /** A folder to go on with; the caller removes it. */
@@ -212,10 +212,10 @@ export class Service {
 
 /** Starts a service; it and its folder are gone when the test is over. */
 export async function startService(t: Teardown, options: StartOptions = {}): Promise<Service> {
-  const { env, clock: _, dataDir: given, ...rest } = options;
+  const { env, clock: _, mail, dataDir: given, ...rest } = options;
   const dataDir = given ?? mkdtempSync(join(tmpdir(), 'switchboard-'));
   const clock = options.clock instanceof ManualClock ? options.clock : new ManualClock();
-  const mails = new RecordedMails(outboxSender(join(dataDir, 'outbox')));
+  const mails = new RecordedMails(mail ?? outboxSender(join(dataDir, 'outbox')));
   const config = readConfig({ DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: '0', BASE_URL: 'http://switchboard.test', ...env });
   const running = await serve({ config, log: silentLog, clock: options.clock ?? clock, checkReplies: true, mail: mails, ...rest });
   const service = new Service(running, dataDir, clock, mails);

@@ -86,10 +86,13 @@ export class TestSocket {
   async call(method: string, params: object = {}): Promise<{ status: number; body: any }> {
     this.#lastId += 1;
     const id = this.#lastId;
+    let looked = this.frames.length;
     this.send({ id, type: 'call', method, params });
     for (;;) {
-      const reply = this.frames.find((frame) => frame.type === 'reply' && frame['id'] === id);
-      if (reply !== undefined) return { status: reply['status'], body: reply['body'] };
+      for (; looked < this.frames.length; looked += 1) {
+        const reply = this.frames[looked];
+        if (reply?.type === 'reply' && reply['id'] === id) return { status: reply['status'], body: reply['body'] };
+      }
       await this.#more(`a reply to ${method}`);
     }
   }

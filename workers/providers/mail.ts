@@ -1,7 +1,7 @@
 // Mail out: to a folder as .eml files, or to an SMTP server. The only importer of nodemailer, loaded with the first mail. The id of a mail becomes its
 // Message-ID and its file name, so that a mail tried twice is the same mail.
 
-import { mkdir, open, rename } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
 
@@ -22,12 +22,21 @@ export interface MailSender {
   close(): void;
 }
 
-/** The server will not take this mail: a 5xx answer. */
+/** The server will not take this mail, now or later. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
 }
 
-const timeoutMs = 20_000;
+export interface SmtpPatience {
+  /** For each step: to connect, to be greeted, for each answer. */
+  readonly stepMs: number;
+  /** For a whole mail, its turn in the pool included. */
+  readonly mailMs: number;
+}
+
+const patience: SmtpPatience = { stepMs: 20_000, mailMs: 90_000 };
+/** What a server answers to a wrong or missing sign-in (RFC 4954 §6). That is ours to mend and no word about the mail. */
+const signInCodes: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 
 /** Each mail as `<id>.eml` in `folder`, complete or not there. */
 export function outboxSender(folder: string): MailSender {
@@ -38,14 +47,13 @@ export function outboxSender(folder: string): MailSender {
       const { message } = await (await composer()).sendMail(messageOf(mail));
       if (!Buffer.isBuffer(message)) throw new Error('the composer gave no buffer');
       const path = join(folder, `${mail.id}.eml`);
-      const file = await open(`${path}.part`, 'w');
-      try {
+      await withFile(`${path}.part`, 'w', async (file) => {
         await file.writeFile(message);
         await file.sync();
-      } finally {
-        await file.close();
-      }
+      });
       await rename(`${path}.part`, path);
+      // The mail counts as sent from here on, so its name must outlive a power cut too.
+      await withFile(folder, 'r', (made) => made.sync());
       return path;
     },
     close() {},
@@ -53,20 +61,29 @@ export function outboxSender(folder: string): MailSender {
 }
 
 /** `url` as in smtp://user:password@host:587 or smtps://. */
-export function smtpSender(url: string): MailSender {
+export function smtpSender(url: string, { stepMs, mailMs }: SmtpPatience = patience): MailSender {
   let closed = false;
   const transport = once(async () =>
-    (await import('nodemailer')).createTransport({ url, pool: true, maxConnections: 4, connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs }),
+    (await import('nodemailer')).createTransport({
+      url,
+      pool: true,
+      maxConnections: 4,
+      // A connection that the server closed while it was idle costs a second try, not the first pause of the schedule.
+      maxRequeues: 1,
+      connectionTimeout: stepMs,
+      greetingTimeout: stepMs,
+      socketTimeout: stepMs,
+      dnsTimeout: stepMs,
+    }),
   );
   return {
     async send(mail) {
       if (closed) throw new Error('the service is stopping');
       try {
-        const { response } = await (await transport()).sendMail(messageOf(mail));
+        const { response } = await (await transport()).sendMail({ ...messageOf(mail), signal: AbortSignal.timeout(mailMs) });
         return response;
       } catch (error) {
-        const code = (error as { responseCode?: number }).responseCode ?? 0;
-        if (code >= 500 && code < 600) throw new MailRefused(error instanceof Error ? error.message : String(error), { cause: error });
+        if (isRefusal(error)) throw new MailRefused(error.message, { cause: error });
         throw error;
       }
     },
@@ -75,6 +92,23 @@ export function smtpSender(url: string): MailSender {
       if (transport.made) void transport().then((made) => made.close());
     },
   };
+}
+
+/** Said of this mail or its addresses, and for good. */
+function isRefusal(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  const { code, responseCode = 0 } = error as { code?: string; responseCode?: number };
+  const isOfMail = code === 'EENVELOPE' || code === 'EMESSAGE';
+  return isOfMail && (responseCode < 400 || responseCode >= 500) && !signInCodes.has(responseCode);
+}
+
+async function withFile(path: string, flags: 'r' | 'w', use: (file: FileHandle) => Promise<void>): Promise<void> {
+  const file = await open(path, flags);
+  try {
+    await use(file);
+  } finally {
+    await file.close();
+  }
 }
 
 function once<Value>(make: () => Promise<Value>): (() => Promise<Value>) & { made: boolean } {
@@ -94,8 +128,9 @@ function messageOf(mail: OutgoingMail): SendMailOptions {
   const host = mail.from.address.split('@')[1] ?? 'localhost';
   return {
     messageId: `<${mail.id}@${host}>`,
-    from: mail.from.name === undefined ? mail.from.address : { name: mail.from.name, address: mail.from.address },
-    to: mail.to,
+    from: { name: mail.from.name ?? '', address: mail.from.address },
+    // As one address, never a list of them.
+    to: { name: '', address: mail.to },
     subject: mail.subject,
     text: mail.text,
     ...(mail.html === undefined ? {} : { html: mail.html }),

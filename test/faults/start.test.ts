@@ -1,0 +1,174 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import t from 'tap';
+import { Api, password } from '../support/api.ts';
+import { tempFolder } from '../support/folder.ts';
+import { ServiceProcess } from '../support/process.ts';
+import type { Teardown } from '../support/service.ts';
+
+/** Starts what must not start. */
+async function refused(t: Teardown, env: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
+  const started = ServiceProcess.start(t, env);
+  const { code } = await started.ended;
+  return { code, stderr: started.stderr };
+}
+
+t.test('a setting that cannot be used stops the start with a message that names it', async (t) => {
+  const rows: [Record<string, string>, RegExp][] = [
+    [{ PORT: 'http' }, /^switchboard: PORT must be a number from 0 to 65535, not http\n$/],
+    [{ PORT: '65536' }, /^switchboard: PORT must/],
+    [{ PORT: '80.5' }, /^switchboard: PORT must be a whole number/],
+    [{ JWT_SECRET: 'too short' }, /^switchboard: JWT_SECRET must have at least 32 characters\n$/],
+    [{ BASE_URL: 'example.com' }, /^switchboard: BASE_URL must be an http or https address/],
+    [{ LOG_LEVEL: 'loud' }, /^switchboard: LOG_LEVEL must be one of debug, info, warn, error, silent, not loud\n$/],
+    [{ RATE_LIMIT_PER_MINUTE: '0' }, /^switchboard: RATE_LIMIT_PER_MINUTE must/],
+    [{ MAIL_PROVIDER: 'pigeon' }, /^switchboard: MAIL_PROVIDER must be one of outbox, smtp, not pigeon\n$/],
+    [{ MAIL_PROVIDER: 'smtp' }, /^switchboard: SMTP_URL must be an address/],
+  ];
+  await Promise.all(
+    rows.map(async ([env, message]) => {
+      const dataDir = join(tempFolder(t), 'data');
+      const { code, stderr } = await refused(t, { DATA_DIR: dataDir, ...env });
+      t.equal(code, 1, JSON.stringify(env));
+      t.match(stderr, message);
+      t.notOk(existsSync(dataDir), 'nothing was made');
+    }),
+  );
+});
+
+t.test('a data folder that is missing is made; what is in it is for its owner\'s eyes', async (t) => {
+  const dataDir = join(tempFolder(t), 'not', 'there', 'yet');
+  const service = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
+  t.match(service.stdout, new RegExp(`data +${dataDir}`));
+  t.same(readdirSync(dataDir).filter((name) => /^(directory\.db|jwt-secret|lock|workspaces)$/.test(name)).sort(), ['directory.db', 'jwt-secret', 'lock', 'workspaces']);
+  t.equal(statSync(join(dataDir, 'jwt-secret')).mode & 0o777, 0o600);
+  t.same(await service.kill('SIGTERM'), { code: 0, signal: null });
+});
+
+t.test('a data folder that cannot be used: a message that names it, and exit 1', async (t) => {
+  const folder = tempFolder(t);
+  writeFileSync(join(folder, 'file'), '');
+  for (const dataDir of [join(folder, 'file'), join(folder, 'file', 'below')]) {
+    const { code, stderr } = await refused(t, { DATA_DIR: dataDir });
+    t.equal(code, 1);
+    t.match(stderr, `switchboard: the data folder ${dataDir} cannot be used: `);
+    t.equal(stderr.trim().split('\n').length, 1, 'one line, no stack');
+  }
+});
+
+t.test('a data folder that may not be written to', { skip: process.getuid?.() === 0 ? 'root may write everywhere' : false }, async (t) => {
+  const dataDir = tempFolder(t);
+  chmodSync(dataDir, 0o500);
+  const { code, stderr } = await refused(t, { DATA_DIR: dataDir });
+  t.equal(code, 1);
+  t.match(stderr, `switchboard: the data folder ${dataDir} cannot be used: `);
+});
+
+t.test('a damaged directory.db: a message that names it, exit 1, and the file is left as it is', async (t) => {
+  const dataDir = tempFolder(t);
+  const path = join(dataDir, 'directory.db');
+  writeFileSync(path, Buffer.alloc(20_000, 'no database'));
+  const before = readFileSync(path);
+  const { code, stderr } = await refused(t, { DATA_DIR: dataDir });
+  t.equal(code, 1);
+  t.match(stderr, `switchboard: ${path} cannot be used: file is not a database`);
+  t.same(readFileSync(path), before);
+});
+
+t.test('a secret that was not written to its end is not used', async (t) => {
+  const dataDir = tempFolder(t);
+  const path = join(dataDir, 'jwt-secret');
+  for (const text of ['', 'half']) {
+    writeFileSync(path, text);
+    const { code, stderr } = await refused(t, { DATA_DIR: dataDir });
+    t.equal(code, 1);
+    t.match(stderr, `switchboard: ${path} is damaged`);
+    t.equal(readFileSync(path, 'utf8'), text);
+  }
+});
+
+t.test('a port that is taken: a message that names it, exit 1, and the data folder is free again', async (t) => {
+  const dataDir = tempFolder(t);
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => new Promise<void>((resolve) => other.close(() => resolve())));
+  const address = other.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const { code, stderr } = await refused(t, { DATA_DIR: dataDir, PORT: String(port) });
+  t.equal(code, 1);
+  t.equal(stderr, `switchboard: cannot listen on 127.0.0.1:${port}; is something else using the port?\n`);
+  const service = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
+  // Two of ours on one port must not share it either.
+  const second = await refused(t, { DATA_DIR: tempFolder(t), PORT: String(service.port) });
+  t.equal(second.code, 1);
+  t.match(second.stderr, `cannot listen on 127.0.0.1:${service.port}`);
+});
+
+t.test('a second process on the same data folder exits 1, names it, and harms nothing', async (t) => {
+  const dataDir = tempFolder(t);
+  const first = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
+  const api = new Api(first.url);
+  const owner = await api.workspace('shop');
+  const { code, stderr } = await refused(t, { DATA_DIR: dataDir });
+  t.equal(code, 1);
+  t.equal(stderr, `switchboard: the data folder ${dataDir} is in use by another process\n`);
+  const { conversationId } = await api.chat(owner.embedId, 'still here?');
+  t.equal((await api.post(`/conversations/${conversationId}/messages`, { body: 'Still here.' }, owner.token)).status, 201);
+  t.same(await first.kill('SIGKILL'), { code: null, signal: 'SIGKILL' });
+  const third = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
+  api.url = third.url;
+  t.same((await api.messages(conversationId, owner.token)).map(({ body }) => body), ['still here?', 'Still here.'], 'a killed process holds the folder no longer');
+});
+
+t.test('a damaged workspace does not keep the service from starting, nor the others from being served', async (t) => {
+  const dataDir = tempFolder(t);
+  const first = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
+  const api = new Api(first.url);
+  const bad = await api.workspace('bad');
+  const good = await api.workspace('good');
+  await first.kill('SIGTERM');
+  const path = join(dataDir, 'workspaces', `${bad.workspaceId}.db`);
+  writeFileSync(path, Buffer.alloc(100_000, 'no database'));
+  const second = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
+  api.url = second.url;
+  t.match(await api.get('/me', bad.token), { status: 503, body: { statusCode: 503, error: 'service_unavailable' } });
+  t.match(await api.post('/auth/login', { email: 'owner@bad.example', password }), { status: 503 });
+  t.equal((await api.get('/me', good.token)).status, 200);
+  t.equal((await api.post('/auth/login', { email: 'owner@good.example', password })).status, 200);
+  t.ok(second.stdout.split('\n').some((line) => line.includes(bad.workspaceId) && line.includes('cannot be opened')), 'the log says which');
+  t.same(await second.kill('SIGTERM'), { code: 0, signal: null });
+});
+
+t.test('a workspace whose making was cut off is swept at the next start, and its email is free', async (t) => {
+  const dataDir = tempFolder(t);
+  const first = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
+  const api = new Api(first.url);
+  const shop = await api.workspace('shop');
+  await first.kill('SIGTERM');
+  // As a crash between the reservation and the first commit of the file leaves it.
+  const { Database } = await import('../../store/database.ts');
+  const { directoryMigrations } = await import('../../store/migrations/directory.ts');
+  const { workspaceMigrations } = await import('../../store/migrations/workspace.ts');
+  const { insertDirectoryEmail, insertDirectoryWorkspace } = await import('../../store/directory.ts');
+  const workspaceId = '01a1faa5-20b4-76c0-bd16-f71190000000';
+  const directory = Database.openWriter(join(dataDir, 'directory.db'), directoryMigrations);
+  const at = new Date().toISOString();
+  insertDirectoryWorkspace(directory, { id: workspaceId, name: 'Half', subdomain: 'half', reservedAt: at, createdAt: at });
+  insertDirectoryEmail(directory, { email: 'owner@half.example', workspaceId, agentId: workspaceId, reservedAt: at });
+  // And one whose file was made, but whose confirmation was lost.
+  directory.run('UPDATE workspace SET reservedAt = ? WHERE id = ?', [at, shop.workspaceId]);
+  directory.run('UPDATE agentEmail SET reservedAt = ? WHERE workspaceId = ?', [at, shop.workspaceId]);
+  directory.close();
+  Database.openWriter(join(dataDir, 'workspaces', `${workspaceId}.db`), workspaceMigrations).close();
+
+  const second = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
+  api.url = second.url;
+  t.notOk(existsSync(join(dataDir, 'workspaces', `${workspaceId}.db`)));
+  t.equal((await api.post('/auth/register', { email: 'owner@half.example', password, workspaceName: 'Half' })).body.workspace.subdomain, 'half');
+  t.equal((await api.post('/auth/login', { email: 'owner@shop.example', password })).status, 200);
+  await second.kill('SIGTERM');
+  const after = Database.openReader(join(dataDir, 'directory.db'));
+  t.same(after.all('SELECT count(*) AS reserved FROM workspace WHERE reservedAt IS NOT NULL'), [{ reserved: 0 }]);
+  after.close();
+});

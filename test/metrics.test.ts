@@ -1,0 +1,119 @@
+import t from 'tap';
+import { createMetrics } from '../http/metrics.ts';
+import { HeldDisk } from './support/held-disk.ts';
+import { startService } from './support/service.ts';
+import { turns } from './support/toy.ts';
+
+/** Values by name and labels, as Prometheus reads them. */
+function parse(text: string): Map<string, number> {
+  return new Map(
+    text
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  );
+}
+
+t.test('[observability] every figure is there and moves', async (t) => {
+  const disk = new HeldDisk();
+  disk.letGo();
+  const service = await startService(t, { syncToDisk: disk.sync, mail: { send: () => Promise.reject(new Error('away')), close: () => {} } });
+  t.teardown(() => disk.letGo());
+  const figures = async (): Promise<Map<string, number>> => {
+    const { status, headers, body } = await service.call('GET', '//metrics', { headers: { Accept: undefined } });
+    t.equal(status, 200);
+    t.match(headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
+    return parse(body);
+  };
+  const owner = await service.workspace();
+  const chat = await service.chat(owner);
+  const before = await figures();
+
+  t.test('latency by operation and status, over HTTP and sockets', async (t) => {
+    const count = (figure: Map<string, number>, operation: string, status: number): number => figure.get(`switchboard_request_seconds_count{operation="${operation}",status="${status}"}`) ?? 0;
+    await service.post(`/conversations/${chat.id}/messages`, { body: 'one' }, owner.token);
+    await service.post(`/conversations/${chat.id}/messages`, { body: '' }, owner.token);
+    const socket = await service.agentSocket(owner.token);
+    await socket.call('message.send', { conversationId: chat.id, body: 'two' });
+    const after = await figures();
+    t.equal(count(after, 'message.send', 201) - count(before, 'message.send', 201), 2);
+    t.equal(count(after, 'message.send', 400) - count(before, 'message.send', 400), 1);
+    t.ok((after.get('switchboard_request_seconds_sum{operation="message.send",status="201"}') ?? 0) > 0);
+    t.ok([...after.keys()].some((name) => name.startsWith('switchboard_request_seconds_bucket{le="0.005",operation="message.send"')));
+    await socket.close();
+  });
+
+  t.test('open sockets, by kind', async (t) => {
+    const agent = await service.agentSocket(owner.token);
+    const visitor = await service.visitorSocket(chat.customer.token);
+    const open = await figures();
+    t.equal(open.get('switchboard_agent_sockets'), 1);
+    t.equal(open.get('switchboard_visitor_sockets'), 1);
+    await Promise.all([agent.close(), visitor.close()]);
+    while ((await figures()).get('switchboard_agent_sockets') !== 0) await turns(1);
+  });
+
+  t.test('commit and sync times, batches and commands', async (t) => {
+    const names = ['switchboard_commit_seconds_count', 'switchboard_sync_seconds_count', 'switchboard_batch_commands_count', 'switchboard_commands_total', 'switchboard_sync_seconds_sum'];
+    const start = await figures();
+    await service.post(`/conversations/${chat.id}/messages`, { body: 'three' }, owner.token);
+    const end = await figures();
+    for (const name of names) t.ok((end.get(name) ?? 0) > (start.get(name) ?? 0), name);
+    await service.post('/auth/register', { email: 'other@example.com', password: 'correct horse battery staple', workspaceName: 'Other' });
+    t.ok(((await figures()).get('switchboard_commands_total') ?? 0) >= (end.get('switchboard_commands_total') ?? 0) + 3, 'the directory\'s commands too: reserve, make, confirm');
+  });
+
+  t.test('lane depth, open workspaces, actors, memory, processor', async (t) => {
+    disk.isHeld = true;
+    const first = service.post(`/conversations/${chat.id}/messages`, { body: 'held' }, owner.token);
+    await disk.asked();
+    const behind = Array.from({ length: 5 }, (_, index) => service.post(`/conversations/${chat.id}/messages`, { body: `behind ${index}` }, owner.token));
+    for (let depth = 0; depth < 5; ) depth = (await figures()).get('switchboard_lane_depth') ?? 0;
+    disk.letGo();
+    await Promise.all([first, ...behind]);
+    const now = await figures();
+    t.equal(now.get('switchboard_lane_depth'), 0);
+    t.equal(now.get('switchboard_open_workspaces'), 2);
+    t.ok((now.get('switchboard_actors') ?? 0) > 3);
+    t.ok((now.get('switchboard_resident_memory_bytes') ?? 0) > 50e6);
+    t.ok((now.get('switchboard_heap_used_bytes') ?? 0) > 5e6);
+    t.ok((now.get('switchboard_cpu_seconds_total') ?? 0) > (before.get('switchboard_cpu_seconds_total') ?? 0));
+  });
+
+  t.test('age of what waits in the outbox, and what is under way', async (t) => {
+    t.equal((await figures()).get('switchboard_outbox_age_seconds'), 0);
+    await service.post('/agents/invite', { email: 'ann@example.com', name: 'Ann', role: 'agent' }, owner.token);
+    await service.settled();
+    service.clock.advance(42_000);
+    const waiting = await figures();
+    t.equal(waiting.get('switchboard_outbox_age_seconds'), 42);
+    t.equal(waiting.get('switchboard_outbox_under_way'), 0);
+  });
+
+  t.test('delay of the event loop', async (t) => {
+    const names = ['p50', 'p99', 'max'].map((part) => `switchboard_event_loop_delay_${part}_seconds`);
+    const now = await figures();
+    for (const name of names) t.ok((now.get(name) ?? -1) >= 0, name);
+  });
+});
+
+t.test('[observability] an idle loop has no delay; a held one has what it was held for', async (t) => {
+  const nothing = { engine: () => ({ openWorkspaces: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }), sockets: () => ({ agent: 0, visitor: 0 }), outboxAgeSeconds: () => 0 };
+  const metrics = createMetrics(nothing);
+  t.teardown(() => metrics.stop());
+  const read = async (part: string): Promise<number> => parse((await metrics.text()).text).get(`switchboard_event_loop_delay_${part}_seconds`) ?? -1;
+  /** The loop turns meanwhile, which is what is measured. */
+  const turnFor = async (ms: number): Promise<void> => {
+    for (const endMs = performance.now() + ms; performance.now() < endMs; ) await turns(1);
+  };
+  await metrics.text();
+  await turnFor(300);
+  t.ok((await read('p50')) < 0.009, 'the 10 ms between two looks are no delay');
+  await turnFor(50);
+  for (const endMs = performance.now() + 150; performance.now() < endMs; );
+  await turnFor(50);
+  const held = await read('max');
+  t.ok(held > 0.1 && held < 1, `${held} s`);
+  await turnFor(300);
+  t.ok((await read('max')) < held, 'each scrape begins anew');
+});

@@ -1,0 +1,263 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { CommitFailed, type Job, Lane, LaneFull } from '../../engine/runtime/lane.ts';
+import { Database } from '../../store/database.ts';
+import { tempFolder } from '../support/folder.ts';
+import { HeldDisk } from '../support/held-disk.ts';
+import type { Teardown } from '../support/service.ts';
+import { turns } from '../support/toy.ts';
+
+/** A lane over a file with one table; what happens is noted in the order it happens. */
+function startLane(t: Teardown, options: { held?: boolean } = {}) {
+  const disk = new HeldDisk();
+  const path = join(tempFolder(t), 'lane.db');
+  const db = Database.openWriter(path, [{ version: 1, name: 'lines', sql: 'CREATE TABLE line (text TEXT NOT NULL UNIQUE)' }], disk.sync);
+  const seen: string[] = [];
+  const syncErrors: Error[] = [];
+  const sizes: number[] = [];
+  const lane = new Lane(db, {
+    onDurable: () => void seen.push('durable'),
+    onBroken: () => void seen.push('broken'),
+    onSyncFailed: (error) => void syncErrors.push(error),
+    onBatch: ({ jobs }) => void sizes.push(jobs),
+  });
+  if (options.held === false) disk.letGo();
+  t.teardown(() => db.close());
+
+  const job = (text: string, fail?: unknown): Job => ({
+    run() {
+      db.run('INSERT INTO line (text) VALUES (?)', [text]);
+      seen.push(`run ${text}`);
+      if (fail !== undefined) throw fail;
+    },
+    undo: () => void seen.push(`undo ${text}`),
+    settle: (error) => void seen.push(error === undefined ? `kept ${text}` : `${error === fail ? 'refused' : (error as Error).name} ${text}`),
+  });
+  const submit = (text: string, fail?: unknown): void => lane.submit(job(text, fail));
+  /** What another connection reads: only what was committed. */
+  const committed = (): string[] => {
+    const reader = Database.openReader(path);
+    const rows = reader.all<{ text: string }>('SELECT text FROM line ORDER BY rowid');
+    reader.close();
+    return rows.map(({ text }) => text);
+  };
+  const taken = (): string[] => seen.splice(0);
+  return { lane, db, disk, submit, taken, committed, syncErrors, sizes };
+}
+
+t.test('what comes in one turn goes in one transaction; nothing leaves before the disk has it', async (t) => {
+  const { disk, submit, taken, committed, sizes } = startLane(t);
+  for (const text of ['a', 'b', 'c']) submit(text);
+  t.same(taken(), [], 'nothing runs within the turn');
+  await disk.asked();
+  t.same(taken(), ['run a', 'run b', 'run c']);
+  t.same(committed(), ['a', 'b', 'c'], 'committed, so that readers of this process see it');
+  submit('d');
+  await turns();
+  t.same(taken(), [], 'not durable, so nobody is told, and the next batch gathers');
+  await disk.completeNext();
+  t.same(taken(), ['kept a', 'kept b', 'kept c', 'durable'], 'in the order they came');
+  await disk.completeNext();
+  t.same(taken(), ['run d', 'kept d', 'durable']);
+  t.same(sizes, [3, 1]);
+});
+
+t.test('a job that is refused is undone alone, and told when the batch is durable', async (t) => {
+  const { disk, submit, taken, committed } = startLane(t);
+  const no = new Error('no');
+  submit('a');
+  submit('b', no);
+  submit('c');
+  await disk.asked();
+  t.same(taken(), ['run a', 'run b', 'undo b', 'run c']);
+  t.same(committed(), ['a', 'c']);
+  await disk.completeNext();
+  t.same(taken(), ['kept a', 'refused b', 'kept c', 'durable'], 'a refusal waits for the disk too: it tells of what it saw');
+});
+
+t.test('whatever a job throws counts, even nothing', async (t) => {
+  const { lane, disk, taken, committed } = startLane(t, { held: false });
+  const errors: unknown[] = [];
+  lane.submit({ run: () => { throw undefined; }, undo: () => {}, settle: (error) => void errors.push(error) });
+  await lane.drained();
+  t.equal(errors.length, 1);
+  t.type(errors[0], Error);
+  t.same(taken(), ['durable']);
+  t.same(committed(), []);
+  t.equal(disk.waiting, 0);
+});
+
+t.test('a batch that cannot be committed: nothing of it stays, everybody gets CommitFailed, and the lane goes on', async (t) => {
+  const { lane, db, disk, submit, taken, committed } = startLane(t, { held: false });
+  submit('before');
+  await lane.drained();
+  taken();
+  // The real thing: SQLite finds no room for another page and gives up the whole transaction.
+  const pages = db.get<{ page_count: number }>('PRAGMA page_count')?.page_count ?? 0;
+  db.get(`PRAGMA max_page_count = ${pages}`);
+  submit('small');
+  submit('large '.repeat(10_000));
+  submit('other');
+  await lane.drained();
+  const seen = taken();
+  t.ok(seen.includes('broken'));
+  t.ok(seen.includes('CommitFailed small') && seen.includes('CommitFailed other'), 'also those that had run well');
+  t.ok(seen.indexOf('broken') < seen.indexOf('CommitFailed small'), 'memory is dropped before anybody is told');
+  t.notOk(seen.includes('durable'));
+  t.same(committed(), ['before']);
+  db.get('PRAGMA max_page_count = 1000000');
+  submit('after');
+  await lane.drained();
+  t.same(taken(), ['run after', 'kept after', 'durable']);
+  t.same(committed(), ['before', 'after']);
+  t.equal(disk.waiting, 0);
+});
+
+t.test('a batch whose COMMIT is refused breaks as a whole', async (t) => {
+  const { lane, db, taken, committed } = startLane(t, { held: false });
+  db.run('CREATE TABLE parent (id INTEGER PRIMARY KEY)');
+  db.run('CREATE TABLE child (id INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)');
+  const errors: unknown[] = [];
+  const settle = (error: unknown): void => void errors.push(error);
+  lane.submit({ run: () => void db.run('INSERT INTO line (text) VALUES (?)', ['x']), undo: () => {}, settle });
+  lane.submit({ run: () => void db.run('INSERT INTO child (id) VALUES (1)'), undo: () => {}, settle });
+  await lane.drained();
+  t.equal(errors.length, 2);
+  t.ok(errors.every((error) => error instanceof CommitFailed));
+  t.same(taken(), ['broken']);
+  t.same(committed(), []);
+});
+
+t.test('a job that leaves the transaction in disorder takes its batch with it', async (t) => {
+  const { lane, db, submit, taken, committed } = startLane(t, { held: false });
+  submit('a');
+  // Ends its own savepoint: it could no longer be undone alone.
+  lane.submit({ run: () => db.release(), undo: () => t.fail('nothing to undo alone'), settle: (error) => t.type(error, CommitFailed) });
+  await lane.drained();
+  t.same(taken(), ['run a', 'broken', 'CommitFailed a']);
+  t.same(committed(), []);
+});
+
+t.test('a disk that refuses to sync: said once, and nothing is ever settled', async (t) => {
+  const { disk, submit, taken, syncErrors } = startLane(t);
+  submit('a');
+  await disk.asked();
+  taken();
+  await disk.completeNext(new Error('EIO'));
+  submit('b');
+  await turns();
+  t.same(syncErrors.map(({ message }) => message), ['EIO']);
+  t.same(taken(), [], 'what the disk holds is unknown, so nothing more is promised and nothing more is done');
+  t.equal(disk.waiting, 0);
+});
+
+t.test('a folder that cannot be synced is a failed sync', async (t) => {
+  const { disk, submit, taken, syncErrors } = startLane(t);
+  submit('a');
+  await disk.asked();
+  disk.complete(new Error('folder'));
+  await turns();
+  t.same(syncErrors.map(({ message }) => message), ['folder']);
+  t.same(taken(), ['run a']);
+});
+
+t.test('a reader waits for what it may have seen, and no longer', async (t) => {
+  const { lane, disk, submit } = startLane(t);
+  const seen: string[] = [];
+  lane.whenDurable(() => seen.push('at rest'));
+  t.same(seen, ['at rest'], 'at once, when all is durable');
+  submit('a');
+  lane.whenDurable(() => seen.push('before it ran'));
+  t.same(seen, ['at rest', 'before it ran'], 'what has not run was not seen');
+  await disk.asked();
+  lane.whenDurable(() => seen.push('after a'));
+  submit('b');
+  await turns();
+  t.same(seen.slice(2), []);
+  await disk.completeNext();
+  t.same(seen.slice(2), ['after a']);
+  await disk.completeNext();
+});
+
+t.test('at most 10,000 jobs wait; one more is turned away and nothing else changes', async (t) => {
+  const { lane, disk } = startLane(t, { held: false });
+  let settled = 0;
+  const job: Job = { run: () => {}, undo: () => {}, settle: () => void (settled += 1) };
+  for (let count = 0; count < 10_000; count += 1) lane.submit(job);
+  t.equal(lane.depth, 10_000);
+  t.throws(() => lane.submit(job), LaneFull);
+  await lane.drained();
+  t.equal(settled, 10_000, 'each that was taken is settled once');
+  t.doesNotThrow(() => lane.submit(job), 'there is room again');
+  await lane.drained();
+  t.equal(disk.waiting, 0);
+});
+
+t.test('a batch has at most 512 jobs', async (t) => {
+  const { lane, sizes } = startLane(t, { held: false });
+  for (let count = 0; count < 513; count += 1) lane.submit({ run: () => {}, undo: () => {}, settle: () => {} });
+  await lane.drained();
+  t.same(sizes, [512, 1]);
+});
+
+t.test('hold: begins when no batch is under way, and keeps the next from starting until it is released', async (t) => {
+  const { lane, disk, submit, taken } = startLane(t);
+  submit('a');
+  await disk.asked();
+  let holds = 0;
+  void lane.hold().then(() => (holds += 1));
+  void lane.hold().then(() => (holds += 1));
+  await turns();
+  t.equal(holds, 0, 'a batch is under way');
+  await disk.completeNext();
+  await turns();
+  t.equal(holds, 2);
+  t.notOk(lane.idle, 'held is not idle');
+  taken();
+  submit('b');
+  lane.release();
+  await turns();
+  t.same(taken(), [], 'one still holds it');
+  lane.release();
+  await disk.completeNext();
+  t.same(taken(), ['run b', 'kept b', 'durable']);
+  await turns();
+  t.ok(lane.idle);
+});
+
+t.test('a hold that comes between a job and its turn is respected', async (t) => {
+  const { lane, submit, taken } = startLane(t, { held: false });
+  submit('a');
+  await lane.hold();
+  await turns();
+  t.same(taken(), []);
+  lane.release();
+  await lane.drained();
+  t.same(taken(), ['run a', 'kept a', 'durable']);
+});
+
+t.test('drained: waits for what is queued, for what follows from it, and for a hold to end', async (t) => {
+  const { lane, disk, submit } = startLane(t, { held: false });
+  const order: string[] = [];
+  lane.submit({ run: () => {}, undo: () => {}, settle: () => submit('follows') });
+  await lane.drained();
+  t.notOk(lane.isBusy);
+  await lane.hold();
+  submit('late');
+  const drained = lane.drained().then(() => order.push('drained'));
+  await turns();
+  order.push('released');
+  lane.release();
+  await drained;
+  t.same(order, ['released', 'drained']);
+  t.equal(disk.waiting, 0);
+});
+
+t.test('the first sync of a file makes its name durable before what is in it; later ones only the log', async (t) => {
+  const { lane, disk, submit } = startLane(t, { held: false });
+  submit('a');
+  await lane.drained();
+  submit('b');
+  await lane.drained();
+  t.same(disk.kinds, ['folder', 'log', 'log']);
+});

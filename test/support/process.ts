@@ -1,0 +1,96 @@
+// The service as a process of its own, as an operator starts it: node http/main.ts with an environment. For what only a process
+// can show: being killed, being stopped, refusing to start.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Teardown } from './service.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export class ServiceProcess {
+  readonly #child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  stdout = '';
+  stderr = '';
+  url = '';
+  #wake: (() => void)[] = [];
+  #hasEnded = false;
+
+  private constructor(env: Readonly<Record<string, string>>) {
+    // Nothing of the test's own environment decides about the service.
+    this.#child = spawn(process.execPath, ['http/main.ts'], { cwd: root, env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child.stdout?.on('data', (chunk) => this.#note('stdout', chunk));
+    this.#child.stderr?.on('data', (chunk) => this.#note('stderr', chunk));
+    this.ended = new Promise((done) => {
+      this.#child.on('close', (code, signal) => {
+        this.#hasEnded = true;
+        done({ code, signal });
+        this.#wakeAll();
+      });
+    });
+  }
+
+  /** Starts it; it is gone when the test is over. */
+  static start(t: Teardown, env: Readonly<Record<string, string>>): ServiceProcess {
+    const started = new ServiceProcess(env);
+    t.teardown(async () => {
+      await started.kill('SIGKILL');
+    });
+    return started;
+  }
+
+  /** Starts it and waits until it serves. */
+  static async serving(t: Teardown, env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+    const started = ServiceProcess.start(t, env);
+    const announced = await started.line(/listens on (\S+)/);
+    started.url = announced[1] ?? '';
+    return started;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  /** The first match in what it has written to stdout, once there is one. Rejects when it ends before. */
+  async line(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(this.stdout);
+      if (match !== null) return match;
+      if (this.#hasEnded) throw new Error(`ended before it wrote ${pattern}: ${this.stdout}${this.stderr}`);
+      await new Promise<void>((wake) => this.#wake.push(wake));
+    }
+  }
+
+  /** Resolves when it is gone. */
+  async kill(signal: NodeJS.Signals): Promise<Ended> {
+    if (!this.#hasEnded) this.#child.kill(signal);
+    return this.ended;
+  }
+
+  /** Resident memory, in MB of 1,048,576 bytes. */
+  residentMb(): number {
+    const [, kb = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8')) ?? [];
+    return Number(kb) / 1024;
+  }
+
+  #note(stream: 'stdout' | 'stderr', chunk: Buffer): void {
+    this[stream] += chunk.toString();
+    this.#wakeAll();
+  }
+
+  #wakeAll(): void {
+    const wake = this.#wake;
+    this.#wake = [];
+    for (const call of wake) call();
+  }
+}

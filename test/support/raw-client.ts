@@ -1,0 +1,91 @@
+// A connection on which a test writes what no well-behaved client would.
+
+import { connect, type Socket } from 'node:net';
+import type { Teardown } from './service.ts';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: any;
+}
+
+export class RawClient {
+  readonly #socket: Socket;
+  #received = '';
+  #isClosed = false;
+  #wake: (() => void)[] = [];
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (chunk) => {
+      this.#received += chunk.toString('latin1');
+      this.#wakeAll();
+    });
+    socket.on('close', () => {
+      this.#isClosed = true;
+      this.#wakeAll();
+    });
+    socket.on('error', () => {
+      // A connection that the service cut; close follows.
+    });
+  }
+
+  static open(t: Teardown, port: number): Promise<RawClient> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(new RawClient(socket)));
+      socket.once('error', reject);
+      t.teardown(() => void socket.destroy());
+    });
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  write(text: string | Buffer): void {
+    this.#socket.write(text);
+  }
+
+  /** The next whole answer. Rejects when the connection ends before. */
+  async answer(): Promise<RawAnswer> {
+    for (;;) {
+      const answer = this.#take();
+      if (answer !== undefined) return answer;
+      if (this.#isClosed) throw new Error(`closed after ${JSON.stringify(this.#received)}`);
+      await new Promise<void>((resolve) => this.#wake.push(resolve));
+    }
+  }
+
+  async closed(): Promise<void> {
+    while (!this.#isClosed) await new Promise<void>((resolve) => this.#wake.push(resolve));
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #take(): RawAnswer | undefined {
+    const end = this.#received.indexOf('\r\n\r\n');
+    if (end < 0) return undefined;
+    const [first = '', ...lines] = this.#received.slice(0, end).split('\r\n');
+    const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+    const length = Number(headers['content-length'] ?? 0);
+    const text = this.#received.slice(end + 4, end + 4 + length);
+    if (text.length < length) return undefined;
+    this.#received = this.#received.slice(end + 4 + length);
+    const isJson = headers['content-type']?.startsWith('application/json') === true;
+    return { status: Number(first.split(' ')[1]), headers, body: isJson ? JSON.parse(text) : text };
+  }
+
+  #wakeAll(): void {
+    const wake = this.#wake;
+    this.#wake = [];
+    for (const call of wake) call();
+  }
+}
+
+/** The head of a request with a JSON body. */
+export function headOf(method: string, path: string, headers: Readonly<Record<string, string | number>>): string {
+  const all = { Host: 'switchboard.test', Accept: 'application/json', 'Content-Type': 'application/json', ...headers };
+  return `${method} ${path} HTTP/1.1\r\n${Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+}
