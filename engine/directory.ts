@@ -35,9 +35,11 @@ export class Directory {
   readonly #db: Database;
   readonly #lane: Lane;
   readonly #clock: Clock;
+  readonly #log: Log;
 
   constructor(options: DirectoryOptions) {
     this.#clock = options.clock;
+    this.#log = options.log;
     this.#db = Database.openWriter(join(options.dataDir, 'directory.db'), directoryMigrations, options.syncToDisk);
     this.#lane = new Lane(this.#db, {
       onBroken: (error) => options.log.error({ err: error }, 'a change of the directory could not be committed'),
@@ -87,40 +89,54 @@ export class Directory {
   }
 
   /** Takes an address, does the work that writes it to the workspace, and confirms or gives it back. */
-  async withEmail<Result>(row: { email: string; workspaceId: string; agentId: string }, work: () => Promise<Result>): Promise<Result> {
-    await this.reserveEmail(row);
-    try {
-      const result = await work();
-      await this.change((db) => confirmDirectoryEmail(db, row));
-      return result;
-    } catch (error) {
-      await this.#releaseEmail(row);
-      throw error;
-    }
-  }
-
-  #releaseEmail(row: { email: string; agentId: string }): Promise<void> {
-    return this.change((db) => {
-      const present = findDirectoryEmail(db, row.email);
-      if (present?.reservedAt != null) deleteDirectoryEmail(db, row);
+  withEmail<Result>(row: { email: string; workspaceId: string; agentId: string }, work: () => Promise<Result>): Promise<Result> {
+    return this.around({
+      reserve: () => this.reserveEmail(row),
+      work,
+      confirm: () => this.change((db) => confirmDirectoryEmail(db, row)),
+      giveBack: () =>
+        this.change((db) => {
+          if (findDirectoryEmail(db, row.email)?.reservedAt != null) deleteDirectoryEmail(db, row);
+        }),
     });
   }
 
-  /** Settles what a crash left reserved. `emailOf` reads the agent's present address from its workspace's file. */
-  async sweep(emailOf: (workspaceId: string, agentId: string) => string | undefined): Promise<void> {
+  /**
+   * A change of both files: reserves here, does the work that writes the workspace, then confirms, or gives back when the
+   * work was refused. What cannot be settled now stays reserved, and the sweep at the next start settles it.
+   */
+  async around<Result>(steps: { reserve(): Promise<void>; work(): Promise<Result>; confirm(): Promise<void>; giveBack(): Promise<void> }): Promise<Result> {
+    await steps.reserve();
+    const settle = (step: () => Promise<void>): Promise<void> => step().catch((error: unknown) => this.#log.error({ err: error }, 'a reservation could not be settled; the next start will'));
+    let result: Result;
+    try {
+      result = await steps.work();
+    } catch (error) {
+      await settle(steps.giveBack);
+      throw error;
+    }
+    await settle(steps.confirm);
+    return result;
+  }
+
+  /** Settles what a crash left reserved. `emailOf` reads the agent's present address from its workspace's file; null: the file cannot be read now. */
+  async sweep(emailOf: (workspaceId: string, agentId: string) => string | undefined | null): Promise<void> {
     const emails = reservedEmails(this.#db);
     const workspaces = reservedWorkspaces(this.#db);
     if (emails.length + workspaces.length === 0) return;
     const held = new Map(emails.map((row) => [row.email, emailOf(row.workspaceId, row.agentId)]));
     await this.change((db) => {
       const made = new Set<string>();
+      const unreadable = new Set<string>();
       for (const row of emails) {
-        if (held.get(row.email)?.toLowerCase() === row.email.toLowerCase()) {
+        if (held.get(row.email) === null) unreadable.add(row.workspaceId);
+        else if (held.get(row.email)?.toLowerCase() === row.email.toLowerCase()) {
           confirmDirectoryEmail(db, row);
           made.add(row.workspaceId);
         } else deleteDirectoryEmail(db, row);
       }
       for (const workspace of workspaces) {
+        if (unreadable.has(workspace.id)) continue;
         if (made.has(workspace.id)) confirmDirectoryWorkspace(db, workspace.id);
         else deleteDirectoryWorkspace(db, workspace.id);
       }

@@ -8,7 +8,7 @@ import type { Mail } from '../engine/mail.ts';
 import { deadlineCommands, outboxKinds } from '../engine/rules.ts';
 import { allAgents } from '../store/agents.ts';
 import { type Clock, systemClock } from '../engine/runtime/clock.ts';
-import { Engine } from '../engine/runtime/engine.ts';
+import { Engine, WorkspaceUnavailable } from '../engine/runtime/engine.ts';
 import { createIds, type FillRandom } from '../engine/runtime/ids.ts';
 import type { Log } from '../engine/runtime/log.ts';
 import { OutsideFailure } from '../engine/runtime/outbox.ts';
@@ -180,9 +180,15 @@ async function deliverMail(sender: MailSender, config: Config, item: { id: strin
   }
 }
 
-function emailOf(engine: Engine, workspaceId: string, agentId: string): string | undefined {
-  const workspace = engine.workspace(workspaceId);
-  return workspace === undefined ? undefined : allAgents(workspace.db).find((agent) => agent.id === agentId)?.email;
+/** Null: the workspace's file cannot be read now, which was said where it was opened. */
+function emailOf(engine: Engine, workspaceId: string, agentId: string): string | undefined | null {
+  try {
+    const workspace = engine.workspace(workspaceId);
+    return workspace === undefined ? undefined : allAgents(workspace.db).find((agent) => agent.id === agentId)?.email;
+  } catch (error) {
+    if (error instanceof WorkspaceUnavailable) return null;
+    throw error;
+  }
 }
 
 function outboxAgeSeconds(engine: Engine, clock: Clock): number {
