@@ -10,6 +10,7 @@ import type { EventType } from './events.ts';
 import { handshakeMs } from './limits.ts';
 import { appendSystemLine } from './messages.ts';
 import { isActive, requireAgent, theRoster } from './roster.ts';
+import { handCall, ringAnew, wouldBeInTwoCalls } from './ringing.ts';
 import { drainQueue, routeChat } from './routing.ts';
 import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
@@ -70,11 +71,13 @@ export interface AnswerParams {
   readonly reason?: string | undefined;
 }
 
-/** By the recipient, or an admin or supervisor. Refuses no_pending_handshake, forbidden, stale_version. */
+/** By the recipient, or an admin or supervisor. Refuses no_pending_handshake, forbidden, stale_version, call_unavailable for a recipient in another call. */
 export const acceptAssignment = command('assignment.accept', (ctx, params: AnswerParams): Answer => {
   const { agent, conversation, handshake } = requireHandshake(ctx, params, (by, offered) => by.id === offered.toAgentId);
+  if (wouldBeInTwoCalls(ctx, conversation, handshake.toAgentId)) refuse('call_unavailable', { message: 'The recipient is in another call.', detail: { reason: 'agent_busy' } });
   ctx.clearDeadline(handshakeDeadline, conversation.id);
   const accepted = changeConversation(ctx, conversation, { assignedAgentId: handshake.toAgentId, handshake: null }, 'assignment.accepted');
+  handCall(ctx, conversation, accepted);
   const recipient = requireAgent(ctx, handshake.toAgentId);
   const line = agent.id === recipient.id ? `${recipient.name} accepted.` : `${agent.name} accepted for ${recipient.name}.`;
   const told = appendSystemLine(ctx, accepted, withReason(line, params.reason));
@@ -130,6 +133,7 @@ export const assignToDepartment = command('conversation.assignToDepartment', (ct
   const department = theRoster(ctx).departments.get(params.departmentId) ?? refuse('not_found');
   const free = endHandshake(ctx, conversation);
   const moved = changeConversation(ctx, free, { departmentId: department.id, assignedAgentId: null });
+  ringAnew(ctx, free, moved);
   const told = appendSystemLine(ctx, moved, `${agent.name} moved this to ${department.name}.`);
   const routed = routeChat(ctx, told);
   drainQueue(ctx);
@@ -141,12 +145,14 @@ export function requireRecipient(ctx: Context, conversation: ConversationRecord,
   const recipient = requireAgent(ctx, agentId);
   if (!isActive(recipient)) refuse('semantic_error', { message: `${recipient.name} is not active in this workspace.` });
   if (!worksIn(recipient, conversation.channel)) refuse('semantic_error', { message: `${recipient.name} does not work in the channel ${conversation.channel}.` });
+  if (wouldBeInTwoCalls(ctx, conversation, recipient.id)) refuse('semantic_error', { message: `${recipient.name} is in another call.` });
   return recipient;
 }
 
 function giveByForce(ctx: Context, conversation: ConversationRecord, options: { agent: AgentRecord; recipient: AgentRecord }): ConversationRecord {
   const { agent, recipient } = options;
   const given = changeConversation(ctx, conversation, { assignedAgentId: recipient.id });
+  handCall(ctx, conversation, given);
   ctx.audit({
     action: 'conversation.force_transferred',
     targetKind: 'conversation',

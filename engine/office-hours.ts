@@ -1,6 +1,6 @@
 // When the workspace is open: weekly hours and holidays in its time zone, and when that changes next. Decisions 4.10.
 
-import { allBusinessHours, type BusinessHoursRecord, deleteBusinessHours, insertBusinessHours, type OpeningHours, updateBusinessHours } from '../store/business-hours.ts';
+import { allBusinessHours, type BusinessHoursRecord, deleteBusinessHours, insertBusinessHours, type OpeningHours, updateBusinessHours, type WeeklyHours } from '../store/business-hours.ts';
 import type { SiteRecord } from '../store/sites.ts';
 import { requireAdmin } from './access.ts';
 import { refuse, refuseField } from './errors.ts';
@@ -11,11 +11,6 @@ import type { ActorKind } from './runtime/registry.ts';
 import { instantOf, isoWithOffset, localDays } from './time-zones.ts';
 import { theWorkspace } from './workspace.ts';
 import { findSite } from '../store/sites.ts';
-
-export interface WeeklyHours {
-  readonly days: readonly OpeningHours[];
-  readonly holidays?: readonly string[] | undefined;
-}
 
 export interface OfficeHours {
   readonly officeHoursOpen: boolean;
@@ -77,8 +72,16 @@ export function workspaceHours(view: Pick<View, 'state' | 'nowMs'>): OfficeHours
 /** Of one site: its override, else its own rules, else the workspace's. */
 export function siteHours(view: Pick<View, 'state' | 'nowMs'>, site: SiteRecord): OfficeHours {
   // The override was checked against the shape of WeeklyHours when it was set.
-  if (site.businessHoursOverride !== null) return officeHours([site.businessHoursOverride as WeeklyHours], theWorkspace(view).timezone, view.nowMs);
-  const own = listBusinessHours(view).filter((rule) => rule.siteId === site.id);
+  return hoursOf(view, site.businessHoursOverride as WeeklyHours | null, (rule) => rule.siteId === site.id);
+}
+
+/** Of a phone line: its number's override, else the rules of the department that it rings, else the workspace's. */
+export function lineHours(view: Pick<View, 'state' | 'nowMs'>, line: { businessHours: WeeklyHours | null; departmentId: string | null }): OfficeHours {
+  return hoursOf(view, line.businessHours, (rule) => rule.departmentId !== null && rule.departmentId === line.departmentId);
+}
+
+function hoursOf(view: Pick<View, 'state' | 'nowMs'>, override: WeeklyHours | null, isOwn: (rule: BusinessHoursRecord) => boolean): OfficeHours {
+  const own = override === null ? listBusinessHours(view).filter(isOwn) : [override];
   return own.length > 0 ? officeHours(own, theWorkspace(view).timezone, view.nowMs) : workspaceHours(view);
 }
 

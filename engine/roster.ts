@@ -1,7 +1,7 @@
 // Who works in the workspace: all its agents and departments, held in memory while it is open. Access rules, routing and
 // views read it; every change of an agent goes through putAgent, so that memory, rows and sockets agree.
 
-import { type AgentRecord, allAgents, insertAgent, updateAgent } from '../store/agents.ts';
+import { type AgentRecord, allAgents, insertAgent, setLastAssignedAt, updateAgent } from '../store/agents.ts';
 import { allDepartments, type DepartmentRecord } from '../store/departments.ts';
 import { refuse } from './errors.ts';
 import { tell } from './events.ts';
@@ -95,6 +95,13 @@ export function addAgent(ctx: Context, agent: AgentRecord): void {
 export function putAgent(ctx: Context, agent: AgentRecord): void {
   updateAgent(ctx.db, agent);
   rememberAgent(ctx, agent);
+}
+
+/** Notes that it was given a conversation now; that is no change that anybody is told of. */
+export function noteAssignment(ctx: Context, agent: AgentRecord): void {
+  const roster = theRoster(ctx);
+  setLastAssignedAt(ctx.db, agent.id, ctx.at);
+  setRoster(ctx, { ...roster, agents: new Map(roster.agents).set(agent.id, { ...agent, lastAssignedAt: ctx.at }) });
 }
 
 function rememberAgent(ctx: Context, agent: AgentRecord): void {

@@ -1,12 +1,14 @@
 // Who gets a new chat: the available agent in scope with the fewest open chats, the longest idle among equals, up to the
-// workspace's limit; else it waits and the queue drains as agents free up. Tickets stay until somebody takes them.
+// workspace's limit; else it waits and the queue drains as agents free up. Tickets stay until somebody takes them. Calls ring
+// (ringing.ts); who becomes free is rung too.
 
-import { type AgentRecord, setLastAssignedAt } from '../store/agents.ts';
+import type { AgentRecord } from '../store/agents.ts';
 import { type ConversationRecord, openChatsByAgent, waitingChats } from '../store/conversations.ts';
 import { reaches } from './access.ts';
 import { changeConversation, conversationKind } from './conversation.ts';
 import { appendSystemLine } from './messages.ts';
-import { isActive, setRoster, theRoster } from './roster.ts';
+import { ringFreeAgents } from './ringing.ts';
+import { isActive, noteAssignment, theRoster } from './roster.ts';
 import type { Context } from './runtime/context.ts';
 import { theWorkspace } from './workspace.ts';
 
@@ -36,23 +38,22 @@ export function chooseAgent(options: {
 export function routeChat(ctx: Context, conversation: ConversationRecord, options: { exceptAgentId?: string | undefined } = {}): ConversationRecord {
   const { routing } = theWorkspace(ctx).settings;
   if (routing.mode !== 'auto' || !isWaiting(conversation)) return conversation;
-  const roster = theRoster(ctx);
   const agent = chooseAgent({
-    agents: roster.agents.values(),
+    agents: theRoster(ctx).agents.values(),
     conversation,
     loads: openChatsByAgent(ctx.db),
     maxOpenChats: routing.maxOpenChatsPerAgent,
     exceptAgentId: options.exceptAgentId,
   });
   if (agent === undefined) return conversation;
-  setLastAssignedAt(ctx.db, agent.id, ctx.at);
-  setRoster(ctx, { ...roster, agents: new Map(roster.agents).set(agent.id, { ...agent, lastAssignedAt: ctx.at }) });
+  noteAssignment(ctx, agent);
   const assigned = changeConversation(ctx, conversation, { assignedAgentId: agent.id });
   return appendSystemLine(ctx, assigned, `Assigned to ${agent.name}.`);
 }
 
 /** Called when somebody may have become free, or something may have come back. */
 export function drainQueue(ctx: Context): void {
+  ringFreeAgents(ctx);
   if (theWorkspace(ctx).settings.routing.mode !== 'auto') return;
   for (const row of waitingChats(ctx.db, drainLimit)) {
     const conversation = ctx.state(conversationKind, row.id);

@@ -1,12 +1,12 @@
 // Sites: where the widget runs, and which origins may speak to it. Specification 4.16.
 
+import type { WeeklyHours } from '../store/business-hours.ts';
 import type { Cursor } from '../store/cursor.ts';
 import { findSite, findSiteByDomain, insertSite, sitePage, type SiteRecord, updateSite } from '../store/sites.ts';
 import { callingAgent } from './access.ts';
 import { requireVersion } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
 import { locatorOf } from './locator.ts';
-import type { WeeklyHours } from './office-hours.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';

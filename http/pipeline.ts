@@ -7,7 +7,7 @@
 
 import { callingAgent, isSenior } from '../engine/access.ts';
 import { requireFeature } from '../engine/entitlements.ts';
-import { type FieldErrors, Refusal, refuse, refuseField, type Slug } from '../engine/errors.ts';
+import { type FieldErrors, Refusal, refuse, refuseField, refuseFields, type Slug } from '../engine/errors.ts';
 import type { Caller } from '../engine/runtime/command.ts';
 import type { View } from '../engine/runtime/context.ts';
 import { allowsOrigin, requireSite } from '../engine/sites.ts';
@@ -133,7 +133,8 @@ export class Pipeline {
     try {
       const parts: Parts = { params: begun.pathParams, query: queryOf(head.query), body: bodyOf(begun, body) };
       const token = bearerOf(head.headers['authorization']);
-      const context = { ip: head.ip, userAgent: head.headers['user-agent'] ?? null, origin: head.headers['origin'], requestId, token };
+      const raw = compiled.route.rawBody === undefined ? undefined : { path: head.path, query: head.query, headers: head.headers, body: body.slice() };
+      const context = { ip: head.ip, userAgent: head.headers['user-agent'] ?? null, origin: head.headers['origin'], requestId, token, raw };
       const credential = authenticate(compiled.route.access, token, this.#services);
       if (credential instanceof Promise) {
         credential.then((known) => this.#perform(compiled, { ...context, ...known }, parts, settle)).catch((error: unknown) => settle(this.#failure(compiled, error, requestId), undefined));
@@ -167,7 +168,7 @@ export class Pipeline {
       done(status, 'refusal' in outcome ? errorBody(outcome.refusal) : 'raw' in outcome ? null : (outcome.value ?? null));
     };
     try {
-      this.#perform(compiled, { ...credential, requestId, token: undefined }, partsOf(compiled, frame.params), settle);
+      this.#perform(compiled, { ...credential, requestId, token: undefined, raw: undefined }, partsOf(compiled, frame.params), settle);
     } catch (error) {
       settle(this.#failure(compiled, error, requestId), undefined);
     }
@@ -289,7 +290,7 @@ export function slugsOf(route: Route): ReadonlySet<Slug> {
   if (access.kind === 'agent') {
     slugs.add('token_revoked');
     if (access.role !== undefined) slugs.add(access.roleSlug ?? 'admin_required');
-    if (access.feature !== undefined) slugs.add('feature_locked');
+    if (access.feature !== undefined) slugs.add(access.featureSlug ?? 'feature_locked');
   }
   if (route.invalidSlug !== undefined) slugs.add(route.invalidSlug);
   return slugs;
@@ -323,9 +324,7 @@ function validate(compiled: CompiledRoute, parts: Parts): void {
 }
 
 function refuseWith(slug: Slug, fieldErrors: FieldErrors | undefined): void {
-  if (fieldErrors === undefined) return;
-  const [first = '', problems = []] = Object.entries(fieldErrors)[0] ?? [];
-  refuse(slug, { message: `${first} ${problems[0] ?? 'is not valid'}.`, detail: { fieldErrors } });
+  if (fieldErrors !== undefined) refuseFields(slug, fieldErrors);
 }
 
 function authorise(route: Route, view: View, call: Call): void {
@@ -334,7 +333,7 @@ function authorise(route: Route, view: View, call: Call): void {
     const agent = callingAgent(view);
     if (access.role === 'admin' && agent.role !== 'admin') refuse(access.roleSlug ?? 'admin_required');
     if (access.role === 'senior' && !isSenior(agent)) refuse(access.roleSlug ?? 'admin_required');
-    if (access.feature !== undefined) requireFeature(view, access.feature);
+    if (access.feature !== undefined) requireFeature(view, access.feature, access.featureSlug);
   } else if (access.kind === 'visitor' && call.caller.kind === 'visitor') {
     const visitor = view.state(visitorKind, call.caller.visitorId) ?? refuse('unauthorized');
     if (visitor.blockedAt !== null) refuse('forbidden');
@@ -365,6 +364,7 @@ function requireAccept(head: RequestHead): void {
 
 function bodyOf(begun: Begun, bytes: Uint8Array): unknown {
   const { route } = begun.compiled;
+  if (route.rawBody !== undefined) return undefined;
   if (route.anyHeaders === true && route.body === undefined) return bytes;
   if (bytes.length === 0) return undefined;
   const contentType = begun.head.headers['content-type'] ?? '';

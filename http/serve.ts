@@ -5,6 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Directory } from '../engine/directory.ts';
 import type { Mail } from '../engine/mail.ts';
+import { giveBackOrphans, sweepNumberPlaces } from '../engine/number-claims.ts';
 import { deadlineCommands, outboxKinds } from '../engine/rules.ts';
 import { allAgents } from '../store/agents.ts';
 import { type Clock, systemClock } from '../engine/runtime/clock.ts';
@@ -16,9 +17,14 @@ import { lockFile, type SyncToDisk } from '../store/database.ts';
 import { oldestQueuedOutboxAt } from '../store/outbox.ts';
 import { createAccessTokens } from '../workers/access-tokens.ts';
 import { createCheckpointer } from '../workers/checkpointer.ts';
+import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
 import { createPasswordHasher } from '../workers/password-hasher.ts';
 import { createPasswordStrength } from '../workers/password-strength.ts';
+import { type Carrier, CarrierRefused, noCarrier } from '../workers/providers/carrier.ts';
+import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
+import { twilioCarrier } from '../workers/providers/carrier-twilio.ts';
 import { MailRefused, type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
+import { createSecretBox } from '../workers/secret-box.ts';
 import type { Config } from './config.ts';
 import { readOrMakeSecret } from './data-folder.ts';
 import { createLog } from './log.ts';
@@ -85,6 +91,8 @@ export async function serve(options: ServeOptions): Promise<Running> {
   const ids = createIds(clock, options.fillRandom);
   const checkpointer = createCheckpointer();
   const mail = options.mail ?? (config.mail.provider === 'smtp' ? smtpSender(config.mail.url) : outboxSender(join(dataDir, 'outbox')));
+  const numberingPlan = createNumberingPlan();
+  const carrier = carrierOf(config, { numberingPlan, outboxFolder: join(dataDir, 'outbox') });
   const syncToDisk = options.syncToDisk === undefined ? {} : { syncToDisk: options.syncToDisk };
   const random = options.random === undefined ? {} : { random: options.random };
 
@@ -95,7 +103,12 @@ export async function serve(options: ServeOptions): Promise<Running> {
     log,
     checkpoint: (path) => checkpointer.checkpoint(path),
     deadlines: deadlineCommands,
-    outbox: outboxKinds({ sendMail: (item) => deliverMail(mail, config, item) }),
+    outbox: outboxKinds({
+      sendMail: (item) => deliverMail(mail, config, item),
+      steerCall: ({ provider, call, order }) => byCarrier(carrier, provider, () => carrier.steer(call, order)),
+      releaseNumber: ({ provider, providerDidId }) => byCarrier(carrier, provider, () => carrier.release(providerDidId)),
+      sendSms: ({ id, sms }) => byCarrier(carrier, carrier.provider, () => carrier.sendSms({ id, ...sms })),
+    }),
     onSyncFailed,
     onBatch: (figures) => metrics.observeBatch(figures),
     ...syncToDisk,
@@ -115,6 +128,9 @@ export async function serve(options: ServeOptions): Promise<Running> {
     strength: createPasswordStrength(),
     accessTokens: createAccessTokens(secret, () => clock.now()),
     visitorTokens: createVisitorTokens(secret),
+    secretBox: createSecretBox(config.secretsKey ?? readOrMakeSecret(join(dataDir, 'secrets-key'))),
+    carrier,
+    numberingPlan,
     dropVisitor: (workspaceId, visitorId) => sockets.dropVisitor(workspaceId, visitorId),
   };
 
@@ -131,6 +147,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   const server = createServer({ pipeline, sockets, trustProxy: config.trustProxy, bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs });
 
   await directory.sweep((workspaceId, agentId) => emailOf(engine, workspaceId, agentId));
+  const orphans = await sweepNumberPlaces(services);
   let port: number;
   try {
     port = await server.listen(config.host, config.port);
@@ -144,6 +161,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   void engine.wakeAll();
 
   let stopping: Promise<void> | undefined;
+  void giveBackOrphans(services, orphans, () => stopping !== undefined);
   return {
     port,
     url: `http://${config.host === '0.0.0.0' ? '127.0.0.1' : config.host}:${port}`,
@@ -176,6 +194,28 @@ async function deliverMail(sender: MailSender, config: Config, item: { id: strin
     return await sender.send({ ...mail, id: item.id, from: { address: config.mailFrom, ...(fromName === undefined ? {} : { name: fromName }) } });
   } catch (error) {
     if (error instanceof MailRefused) throw new OutsideFailure(error.message, { permanent: true, cause: error });
+    throw error;
+  }
+}
+
+function carrierOf(config: Config, options: { numberingPlan: NumberingPlan; outboxFolder: string }): Carrier {
+  switch (config.carrier.provider) {
+    case 'simulated':
+      return simulatedCarrier(options);
+    case 'twilio':
+      return twilioCarrier({ ...config.carrier, baseUrl: config.baseUrl, numberingPlan: options.numberingPlan });
+    case 'none':
+      return noCarrier();
+  }
+}
+
+/** What was left for one carrier cannot be done by another. */
+async function byCarrier(carrier: Carrier, provider: string, deed: () => Promise<string>): Promise<string> {
+  if (provider !== carrier.provider) throw new OutsideFailure(`this is ${provider}'s, and the carrier is ${carrier.provider} now`, { permanent: true });
+  try {
+    return await deed();
+  } catch (error) {
+    if (error instanceof CarrierRefused) throw new OutsideFailure(error.message, { permanent: true, cause: error });
     throw error;
   }
 }

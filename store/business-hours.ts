@@ -11,6 +11,12 @@ export interface OpeningHours {
   readonly closes: string;
 }
 
+export interface WeeklyHours {
+  readonly days: readonly OpeningHours[];
+  /** Dates, YYYY-MM-DD. */
+  readonly holidays?: readonly string[];
+}
+
 export interface BusinessHoursRecord {
   readonly id: string;
   readonly name: string;

@@ -1,5 +1,7 @@
 import type { Migration } from '../database.ts';
 import { foundation } from './workspace/0001-foundation.ts';
+import { calls } from './workspace/0002-calls.ts';
+import { sealedSecrets } from './workspace/0003-sealed-secrets.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
-export const workspaceMigrations: readonly Migration[] = [foundation];
+export const workspaceMigrations: readonly Migration[] = [foundation, calls, sealedSecrets];
