@@ -15,9 +15,11 @@ export interface TwilioSettings {
   /** Where Twilio reaches this service. */
   readonly baseUrl: string;
   readonly numberingPlan: NumberingPlan;
+  /** For one request. */
+  readonly timeoutMs?: number;
 }
 
-const timeoutMs = 10_000;
+const defaultTimeoutMs = 10_000;
 /** Where numbers abroad come from when no calling code is asked for. */
 const defaultCountry = 'GB';
 /** Prices of numbers change a few times a year. */
@@ -51,7 +53,7 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
         method,
         headers: { Authorization: authorization, Accept: 'application/json' },
         redirect: 'error',
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: AbortSignal.timeout(settings.timeoutMs ?? defaultTimeoutMs),
         ...(form === undefined ? {} : { body: new URLSearchParams(form) }),
       });
       const text = await response.text();
