@@ -62,7 +62,7 @@ t.test('[4.8] a ringing call has one winner, and every other is told why it lost
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const line = await claimLine(service, owner);
-  const agents = await addAgents(service, owner, 100);
+  const agents = await addAgents(service.running.services, owner, 100);
   const { engine } = service.running.services;
   const { workspaceId } = owner;
   const busy = new Set<string>();

@@ -76,7 +76,7 @@ t.test('with Twilio as the carrier', async (t) => {
   const twilio = await FakeTwilio.start(t);
   const service = await startService(t, { env: twilio.env({ TWILIO_SMS_FROM: '+14155550199', BASE_URL: 'https://calls.example' }) });
   const owner = await service.workspace();
-  const [ann, bob] = await addAgents(service, owner, 2);
+  const [ann, bob] = await addAgents(service.running.services, owner, 2);
   if (ann === undefined || bob === undefined) throw new Error('no agents');
   const profile = (await service.post('/voice-profiles', { name: 'Warm', greetingText: 'Welcome to Smith & Sons.', voice: 'Polly.Amy' }, owner.token)).body;
   const claim = (fields: object) => service.post('/phone-numbers', { displayName: 'Support', routingStrategy: 'all_agents', ...fields }, owner.token);

@@ -3,6 +3,7 @@
 import { addAgent } from '../../engine/roster.ts';
 import { command, systemCaller } from '../../engine/runtime/command.ts';
 import { signatureOf } from '../../http/signatures.ts';
+import type { Services } from '../../http/services.ts';
 import type { AgentRecord } from '../../store/agents.ts';
 import type { Answer, Person, Service } from './service.ts';
 
@@ -62,8 +63,7 @@ export function timelineOf(call: { events: { eventType: string }[] }): string[] 
 }
 
 /** Agents who work with calls and are there, without the hundred milliseconds that a password takes. */
-export async function addAgents(service: Service, owner: Person, count: number): Promise<Person[]> {
-  const { engine, accessTokens, clock, ids } = service.running.services;
+export async function addAgents({ engine, accessTokens, clock, ids }: Services, owner: Person, count: number): Promise<Person[]> {
   const agents = Array.from({ length: count }, (_, index): AgentRecord => ({
     id: ids.uuid(),
     email: `${ids.uuid()}@example.com`,
