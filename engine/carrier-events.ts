@@ -8,15 +8,17 @@ import { findPhoneNumberByE164, type PhoneNumberRecord } from '../store/phone-nu
 import type { CallOrder, CarrierEvent } from '../workers/providers/carrier.ts';
 import { addCall, type CallState, callKind, changeCall, endCall, numberOf, requireState, tellOfCall } from './call.ts';
 import { findOrAddCaller } from './callers.ts';
-import { greetingOf } from './carrier-orders.ts';
+import { type CallOrderItem, greetingOf } from './carrier-orders.ts';
 import { addConversation, conversationKind, newConversation } from './conversation.ts';
 import { hasFeature } from './entitlements.ts';
 import { refuse } from './errors.ts';
+import { appendSystemLine } from './messages.ts';
 import { lineHours } from './office-hours.ts';
 import { ring, ringFreeAgents } from './ringing.ts';
 import { theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
+import type { OutboxItem, OutboxOutcome } from './runtime/outbox.ts';
 import { moveTo } from './status.ts';
 import { leaveUnanswered, missCall } from './unanswered.ts';
 import { leaveVoicemail, transcribeVoicemail } from './voicemails.ts';
@@ -148,4 +150,13 @@ function newCall(ctx: Context, conversation: ConversationRecord, of: { number: P
     voicemailId: null,
     createdAt: ctx.at,
   };
+}
+
+/** An order that the carrier did not take, and will not: who handles the call must know that the caller hears something else. */
+export function noteFailedOrder(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
+  const conversation = item.subjectId === null ? undefined : ctx.state(conversationKind, item.subjectId);
+  if (outcome.state !== 'failed' || conversation === undefined) return;
+  // Written by orderCall() alone.
+  const { order } = item.payload as CallOrderItem;
+  appendSystemLine(ctx, conversation, `The carrier did not do this: ${order.kind}. ${outcome.answer}`);
 }

@@ -2,6 +2,7 @@
 // is done. A new timer or a new kind of work is a line here.
 
 import { ringTimeoutDeadline } from './call.ts';
+import { noteFailedOrder } from './carrier-events.ts';
 import { callOrderKind, type CallOrderItem, callOrderRetryDelaysMs, numberReleaseKind, type NumberReleaseItem, numberReleaseRetryDelaysMs } from './carrier-orders.ts';
 import { clearDeadline, clearDepartment } from './departments.ts';
 import { expireAssignment, handshakeDeadline } from './handshake.ts';
@@ -41,6 +42,7 @@ export function outboxKinds(ports: OutsidePorts): OutboxKinds {
       retryDelaysMs: callOrderRetryDelaysMs,
       // Written by orderCall() alone.
       deliver: (item) => ports.steerCall(item.payload as CallOrderItem),
+      settled: noteFailedOrder,
     },
     [numberReleaseKind]: {
       retryDelaysMs: numberReleaseRetryDelaysMs,

@@ -22,7 +22,6 @@ import { createPasswordHasher } from '../workers/password-hasher.ts';
 import { createPasswordStrength } from '../workers/password-strength.ts';
 import { type Carrier, CarrierRefused, noCarrier } from '../workers/providers/carrier.ts';
 import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
-import { twilioCarrier } from '../workers/providers/carrier-twilio.ts';
 import { MailRefused, type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
 import { createSecretBox } from '../workers/secret-box.ts';
 import type { Config } from './config.ts';
@@ -92,7 +91,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   const checkpointer = createCheckpointer();
   const mail = options.mail ?? (config.mail.provider === 'smtp' ? smtpSender(config.mail.url) : outboxSender(join(dataDir, 'outbox')));
   const numberingPlan = createNumberingPlan();
-  const carrier = carrierOf(config, { numberingPlan, outboxFolder: join(dataDir, 'outbox') });
+  const carrier = await carrierOf(config, { numberingPlan, outboxFolder: join(dataDir, 'outbox') });
   const syncToDisk = options.syncToDisk === undefined ? {} : { syncToDisk: options.syncToDisk };
   const random = options.random === undefined ? {} : { random: options.random };
 
@@ -198,12 +197,15 @@ async function deliverMail(sender: MailSender, config: Config, item: { id: strin
   }
 }
 
-function carrierOf(config: Config, options: { numberingPlan: NumberingPlan; outboxFolder: string }): Carrier {
+/** Loads what it needs alone. */
+async function carrierOf(config: Config, options: { numberingPlan: NumberingPlan; outboxFolder: string }): Promise<Carrier> {
   switch (config.carrier.provider) {
     case 'simulated':
       return simulatedCarrier(options);
-    case 'twilio':
+    case 'twilio': {
+      const { twilioCarrier } = await import('../workers/providers/carrier-twilio.ts');
       return twilioCarrier({ ...config.carrier, baseUrl: config.baseUrl, numberingPlan: options.numberingPlan });
+    }
     case 'none':
       return noCarrier();
   }

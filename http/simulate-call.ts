@@ -87,22 +87,22 @@ class Server {
   }
 }
 
+const options = {
+  url: { type: 'string', default: 'http://localhost:8080' },
+  email: { type: 'string' },
+  password: { type: 'string' },
+  token: { type: 'string' },
+  to: { type: 'string' },
+  from: { type: 'string', default: '+14155550123' },
+  'hang-up-after': { type: 'string' },
+  say: { type: 'string', default: 'Hello, please call me back.' },
+  answer: { type: 'boolean', default: false },
+  pace: { type: 'string', default: '1' },
+  help: { type: 'boolean', default: false },
+} as const;
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      url: { type: 'string', default: 'http://localhost:8080' },
-      email: { type: 'string' },
-      password: { type: 'string' },
-      token: { type: 'string' },
-      to: { type: 'string' },
-      from: { type: 'string', default: '+14155550123' },
-      'hang-up-after': { type: 'string' },
-      say: { type: 'string', default: 'Hello, please call me back.' },
-      answer: { type: 'boolean', default: false },
-      pace: { type: 'string', default: '1' },
-      help: { type: 'boolean', default: false },
-    },
-  });
+  const { values } = parseArgs({ options });
   if (values.help || (values.token === undefined && (values.email === undefined || values.password === undefined))) {
     say(usage);
     process.exitCode = values.help ? 0 : 1;
@@ -111,31 +111,32 @@ async function main(): Promise<void> {
   const server = new Server(values.url);
   await server.signIn({ token: values.token, email: values.email, password: values.password });
   const { carrier } = await server.ask<{ carrier: { secret: string } }>('GET', '/workspace/integrations');
-  const to = values.to ?? (await numberToRing(server));
-  const call = { callId: `simulated-${crypto.randomUUID()}`, from: values.from, to };
+  const call = { callId: `simulated-${crypto.randomUUID()}`, from: values.from, to: values.to ?? (await numberToRing(server)) };
   const deliver = (event: object): Promise<string> => server.deliver({ ...call, ...event }, carrier.secret);
 
   const line = new Line();
   const close = await server.listen((frame) => line.tell(frame));
+  const hangUp = (): void => void deliver({ type: 'ended' }).catch(line.fail);
   let patience: NodeJS.Timeout | undefined;
   try {
-    say(`${values.from} rings ${to}`);
+    say(`${call.from} rings ${call.to}`);
     line.follow(await deliver({ type: 'ringing' }));
-    const hangUp = (): void => void deliver({ type: 'ended' }).catch(line.fail);
     process.once('SIGINT', hangUp);
     if (values['hang-up-after'] !== undefined) patience = setTimeout(hangUp, Number(values['hang-up-after']) * 1000);
-    line.onVoicemail = () => {
-      deliver({ type: 'voicemail_left', durationMs: 3000, transcript: values.say }).then(hangUp, line.fail);
-    };
+    line.onVoicemail = () => void deliver({ type: 'voicemail_left', durationMs: 3000, transcript: values.say }).then(hangUp, line.fail);
     if (values.answer) talk(server, line, Number(values.pace) * 1000).catch(line.fail);
     await line.over;
-    const { events, status } = await server.ask<Call>('GET', `/calls/${line.conversationId}`);
-    say(`\nThe call is ${status}. Its timeline:`);
-    for (const { eventType, createdAt, ...detail } of events) say(`  ${createdAt}  ${eventType}${Object.keys(detail).length === 0 ? '' : ` ${JSON.stringify(detail)}`}`);
+    await printTimeline(server, line.conversationId);
   } finally {
     clearTimeout(patience);
     close();
   }
+}
+
+async function printTimeline(server: Server, conversationId: string): Promise<void> {
+  const { events, status } = await server.ask<Call>('GET', `/calls/${conversationId}`);
+  say(`\nThe call is ${status}. Its timeline:`);
+  for (const { eventType, createdAt, ...detail } of events) say(`  ${createdAt}  ${eventType}${Object.keys(detail).length === 0 ? '' : ` ${JSON.stringify(detail)}`}`);
 }
 
 /** What the agents are told of the one call, as it comes. */

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { maxHoldChanges } from '../engine/limits.ts';
 import { command } from '../engine/runtime/command.ts';
 import { blockVisitor } from '../engine/visitors.ts';
 import { putWorkspace, theWorkspace } from '../engine/workspace.ts';
@@ -309,4 +310,20 @@ t.test('[7 calls] a plan without calls: 402 feature_locked', async (t) => {
   t.equal((await deliver(service, line, { type: 'ringing', callId })).status, 200, 'a caller is not turned away for a plan');
   const call = service.running.services.engine.workspace(owner.workspaceId)?.db.get<{ phase: string }>('SELECT phase FROM call WHERE carrierCallId = ?', [callId]);
   t.equal(call?.phase, 'voicemail', 'but nobody could answer');
+});
+
+t.test('[4.8] a call is put on hold so often and no more', async (t) => {
+  const service = await startService(t);
+  const owner = await service.workspace();
+  const line = await claimLine(service, owner);
+  const { id } = await ringLine(service, line);
+  const socket = await service.agentSocket(owner.token);
+  await socket.call('call.answer', { conversationId: id });
+  for (let entries = 2; entries < maxHoldChanges; entries += 1) {
+    const { status } = await socket.call('call.hold', { conversationId: id, hold: entries % 2 === 0 });
+    if (status !== 200) t.fail(`${entries} entries: ${status}`);
+  }
+  t.match(await socket.call('call.hold', { conversationId: id }), { status: 409, body: { error: 'conflict', message: 'This call was put on hold too often.' } });
+  t.equal((await socket.call('call.hangup', { conversationId: id })).body.events.length, maxHoldChanges + 1, 'ending it is never refused');
+  await socket.close();
 });

@@ -58,7 +58,8 @@ t.test('events of a carrier', async (t) => {
       t.ok(path in body.detail.fieldErrors, `${path} is named`);
     }
     t.equal(await countCalls(), before, 'and nothing happened');
-    t.equal((await deliver(service, line, { type: 'ended', callId: newCallId(), durationMs: 0 })).status, 200);
+    t.equal((await deliver(service, line, { type: 'ended', callId: 'y'.repeat(200), durationMs: 0 })).status, 200);
+    t.equal((await deliver(service, line, { type: 'voicemail_left', callId: newCallId(), transcript: 'x'.repeat(10_000) })).status, 200);
   });
 
   t.test('[4.20] headers of ours are not asked of a carrier; the bytes that were signed count', async (t) => {

@@ -71,7 +71,7 @@ t.test('phone numbers', async (t) => {
   });
 
   t.test('[decisions, last details] bad searches: 400 invalid_body', async (t) => {
-    const wrong = [{}, { areaCode: '41' }, { areaCode: '4155' }, { areaCode: 'abc' }, { areaCode: '115' }, { areaCode: 415 }, { kind: 'tollfree' }, { areaCode: '415', kind: 'mobile' }, { areaCode: '415', limit: 0 }, { areaCode: '415', limit: 51 }, { areaCode: '415', limit: '5' }, { kind: 'international', areaCode: '+44' }];
+    const wrong = [{}, { areaCode: '41' }, { areaCode: '4155' }, { areaCode: 'abc' }, { areaCode: '115' }, { areaCode: 415 }, { kind: 'tollfree' }, { areaCode: '415', kind: 'mobile' }, { areaCode: '415', limit: 0 }, { areaCode: '415', limit: 51 }, { areaCode: '415', limit: '5' }, { kind: 'international', areaCode: '+44' }, { kind: 'international', areaCode: '4444' }];
     for (const body of wrong) t.match(await service.post('/phone-numbers/available', body, owner.token), { status: 400, body: { error: 'invalid_body' } }, JSON.stringify(body));
   });
 
@@ -264,6 +264,16 @@ t.test('phone numbers', async (t) => {
     t.equal(await readFile(join(folder, `${id}.sms`), 'utf8'), 'To: +14155550123\n\nYour code is 123456.\n');
     t.same((await readdir(folder)).filter((name) => name.endsWith('.part')), []);
   });
+});
+
+t.test('[decisions 4.18] two hundred voice profiles and no more', async (t) => {
+  const service = await startService(t);
+  const owner = await service.workspace();
+  const create = () => service.post('/voice-profiles', { name: 'One of many', greetingText: 'Hello.' }, owner.token);
+  for (let count = 0; count < 199; count += 1) await create();
+  t.equal((await create()).status, 201);
+  t.match(await create(), { status: 422, body: { error: 'semantic_error' } });
+  t.equal((await service.get('/voice-profiles', owner.token)).body.voiceProfiles.length, 200);
 });
 
 t.test('[providers] no carrier: 503 service_unavailable, and nothing is taken', async (t) => {

@@ -287,6 +287,19 @@ t.test('with Twilio as the carrier', async (t) => {
     t.same(states, [{ state: 'sent' }], 'a call that is over needs nothing');
   });
 
+  t.test('[providers] what Twilio will not do is told to the agents', async (t) => {
+    service.clock.advance(1000);
+    const sid = newSid();
+    await ring(sid);
+    const { id } = await callOf();
+    twilio.once(`Calls/${sid}`, problems.needsAddress);
+    await service.post(`/calls/${id}/answer`, undefined, ann.token);
+    await service.settled();
+    t.match((await service.get(`/conversations/${id}/messages`, owner.token)).body.messages.at(-1), { senderType: 'system', senderId: null, body: /^The carrier did not do this: connect\. / });
+    await service.post(`/calls/${id}/hangup`, undefined, ann.token);
+    await service.settled();
+  });
+
   t.test('[4.18] release gives it back, also when Twilio is down at first', async (t) => {
     const number = (await claim({ e164: '+14155550109' })).body;
     twilio.take();

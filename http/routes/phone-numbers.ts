@@ -53,7 +53,7 @@ export const phoneNumberRoutes = [
     description: 'areaCode is three digits for the US, Canada and toll-free numbers (800, 833, …), and needed there; for international it is the country\'s calling code (44) and may be left out.',
     access: anyAgent,
     body: Type.Object({
-      areaCode: Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,2}$' })),
+      areaCode: Type.Optional(Type.String({ maxLength: 10 })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: defaultSearchLimit })),
       kind: Type.Optional(NumberKind),
     }),
@@ -61,7 +61,7 @@ export const phoneNumberRoutes = [
     refusals: [],
     async run({ body }, { carrier, directory }) {
       const { areaCode, limit = defaultSearchLimit, kind = 'local' } = body;
-      if (kind !== 'international' && !/^[2-9]\d\d$/.test(areaCode ?? '')) refuseField('invalid_body', 'areaCode', 'must be three digits, the first one 2 to 9');
+      requireAreaCode(kind, areaCode);
       requireCarrier(carrier);
       return { available: await carrier.search({ kind, areaCode, limit, isHeld: (e164) => isNumberHeld(directory, e164) }) };
     },
@@ -187,3 +187,9 @@ export const phoneNumberRoutes = [
     run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createVoiceProfile, { workspaceId, caller, params: body }),
   }),
 ];
+
+function requireAreaCode(kind: 'local' | 'tollfree' | 'international', areaCode: string | undefined): void {
+  if (kind !== 'international') {
+    if (!/^[2-9]\d\d$/.test(areaCode ?? '')) refuseField('invalid_body', 'areaCode', 'must be three digits, the first one 2 to 9');
+  } else if (areaCode !== undefined && !/^[1-9]\d{0,2}$/.test(areaCode)) refuseField('invalid_body', 'areaCode', 'must be the calling code of a country, such as 44');
+}
