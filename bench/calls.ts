@@ -13,7 +13,8 @@ import { silentLog } from '../engine/runtime/log.ts';
 import { systemCaller } from '../engine/runtime/command.ts';
 import { register } from '../engine/joining.ts';
 import { claimNumber } from '../engine/phone-numbers.ts';
-import { makeSecrets, secretOf } from '../http/integration-secrets.ts';
+import { takeSecrets } from '../engine/integrations.ts';
+import { freshSecrets, openSecrets } from '../http/workspace-secrets.ts';
 import { signatureOf } from '../http/signatures.ts';
 import { addAgents } from '../test/support/calls.ts';
 
@@ -76,12 +77,12 @@ async function prepare(dataDir: string): Promise<{ tokens: string[]; secret: str
   await engine.execute(register, { workspaceId, caller: systemCaller, params: { agentId, email: owner.email, passwordHash: 'none', workspaceName: 'Bench', subdomain: 'bench' } });
   await directory.confirmWorkspace(owner);
   const caller = { kind: 'agent', agentId } as const;
-  await makeSecrets(services, { workspaceId, caller });
+  const sealed = await engine.execute(takeSecrets, { workspaceId, caller, params: { fresh: freshSecrets(services, workspaceId) } });
   await directory.change((db) => db.run('INSERT INTO phoneNumber (numberId, e164, workspaceId) VALUES (?, ?, ?)', [numberId, e164, workspaceId]));
   const fields = { e164, displayName: 'Bench', routingStrategy: 'all_agents' } as const;
   await engine.execute(claimNumber, { workspaceId, caller, params: { numberId, provider: 'simulated', providerDidId: 'SIM', fields } });
   const agents = await addAgents(services, owner, agentCount);
-  const secret = secretOf(services, workspaceId, 'carrier') ?? '';
+  const secret = openSecrets(services, workspaceId, sealed).carrier;
   await running.stop();
   return { tokens: agents.map(({ token }) => token), secret };
 }

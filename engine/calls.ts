@@ -26,7 +26,7 @@ interface ById {
 }
 
 /** Why an answer loses. */
-export type LostReason = 'already_claimed' | 'call_ended' | 'agent_busy' | 'stale_version';
+type LostReason = 'already_claimed' | 'call_ended' | 'agent_busy' | 'stale_version';
 
 /**
  * Takes a ringing call. The winner's own repetition is answered as the first time. Refuses feature_locked, not_found,

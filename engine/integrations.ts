@@ -6,24 +6,26 @@ import { requireAdmin } from './access.ts';
 import { command } from './runtime/command.ts';
 import type { View } from './runtime/context.ts';
 
-export type SealedSecrets = Readonly<Record<SecretName, string | undefined>>;
+export type SealedSecrets = Readonly<Record<SecretName, string>>;
+const names = ['inbound-email', 'carrier'] as const satisfies readonly SecretName[];
 
-export function sealedSecrets(view: Pick<View, 'db'>): SealedSecrets {
-  return { 'inbound-email': findSealedSecret(view.db, 'inbound-email'), carrier: findSealedSecret(view.db, 'carrier') };
+/** Undefined as long as the workspace has not all of them. */
+export function sealedSecrets(view: Pick<View, 'db'>): SealedSecrets | undefined {
+  const inboundEmail = findSealedSecret(view.db, 'inbound-email');
+  const carrier = findSealedSecret(view.db, 'carrier');
+  return inboundEmail === undefined || carrier === undefined ? undefined : { 'inbound-email': inboundEmail, carrier };
 }
 
-/** Keeps those that the workspace has not yet. Refuses admin_required. */
-export const addMissingSecrets = command('integrations.addSecrets', (ctx, fresh: Readonly<Record<SecretName, string>>): SealedSecrets => {
+/**
+ * Takes of the fresh ones what the workspace has not yet, and the one that is to be changed, whose former value signs nothing from
+ * then on. Refuses admin_required.
+ */
+export const takeSecrets = command('integrations.takeSecrets', (ctx, params: { fresh: SealedSecrets; rotate?: SecretName }): SealedSecrets => {
   requireAdmin(ctx);
-  for (const name of ['inbound-email', 'carrier'] as const) {
-    if (findSealedSecret(ctx.db, name) === undefined) putSealedSecret(ctx.db, { name, sealed: fresh[name], createdAt: ctx.at });
+  const { fresh, rotate } = params;
+  for (const name of names) {
+    if (name === rotate || findSealedSecret(ctx.db, name) === undefined) putSealedSecret(ctx.db, { name, sealed: fresh[name], createdAt: ctx.at });
   }
-  return sealedSecrets(ctx);
-});
-
-/** The former secret signs nothing from here on. Refuses admin_required. */
-export const rotateInboundSecret = command('integrations.rotateInboundSecret', (ctx, params: { sealed: string }): void => {
-  requireAdmin(ctx);
-  putSealedSecret(ctx.db, { name: 'inbound-email', sealed: params.sealed, createdAt: ctx.at });
-  ctx.audit({ action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, context: { rotated: 'inbound-email secret' } });
+  if (rotate !== undefined) ctx.audit({ action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, context: { rotatedSecret: rotate } });
+  return sealedSecrets(ctx) ?? fresh;
 });

@@ -9,7 +9,7 @@ import type { View } from './runtime/context.ts';
 
 /** The list is not paged; nobody has so many greetings. */
 const maxVoiceProfiles = 200;
-export const defaultVoice = 'alice';
+const defaultVoice = 'alice';
 
 /** Refuses admin_required, feature_locked, semantic_error beyond the bound. */
 export const createVoiceProfile = command('voiceProfile.create', (ctx, fields: { name: string; greetingText: string; voice?: string | undefined }): VoiceProfileRecord => {

@@ -127,7 +127,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     strength: createPasswordStrength(),
     accessTokens: createAccessTokens(secret, () => clock.now()),
     visitorTokens: createVisitorTokens(secret),
-    secretBox: createSecretBox(config.secretsKey ?? readOrMakeSecret(join(dataDir, 'secrets-key'))),
+    secrets: createSecretBox(config.secretsKey ?? readOrMakeSecret(join(dataDir, 'secrets-key'))),
     carrier,
     numberingPlan,
     dropVisitor: (workspaceId, visitorId) => sockets.dropVisitor(workspaceId, visitorId),

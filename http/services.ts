@@ -25,7 +25,7 @@ export interface Services {
   readonly strength: PasswordStrength;
   readonly accessTokens: AccessTokens;
   readonly visitorTokens: VisitorTokens;
-  readonly secretBox: SecretBox;
+  readonly secrets: SecretBox;
   readonly carrier: Carrier;
   readonly numberingPlan: NumberingPlan;
   /** Ends the visitor's open sockets: it was blocked. */

@@ -8,12 +8,12 @@ import { workspacesOfNumber } from '../../engine/number-directory.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import { findCallIdByCarrier } from '../../store/calls.ts';
 import type { CarrierEvent, CarrierHooks, HookName } from '../../workers/providers/carrier.ts';
-import { secretOf } from '../integration-secrets.ts';
 import { type RawRequest, route } from '../route.ts';
 import { E164, Id, nullable, Url } from '../schemas.ts';
 import type { Services } from '../services.ts';
 import { verifySignature } from '../signatures.ts';
 import { strictValidator } from '../validation.ts';
+import { openSecret } from '../workspace-secrets.ts';
 
 const Delivery = Type.Object({
   type: Type.Enum(['ringing', 'ended', 'voicemail_left', 'recording_ready']),
@@ -97,7 +97,7 @@ async function readDelivery(raw: RawRequest | undefined, services: Services): Pr
 }
 
 function isSignedBy(services: Services, workspaceId: string, body: Uint8Array, signature: string): boolean {
-  const secret = secretOf(services, workspaceId, 'carrier');
+  const secret = openSecret(services, workspaceId, 'carrier');
   return secret !== undefined && verifySignature(body, signature, secret);
 }
 

@@ -8,7 +8,6 @@ import { isNumberHeld } from '../../engine/number-directory.ts';
 import { changeNumber, listNumbers } from '../../engine/phone-numbers.ts';
 import { createVoiceProfile, listVoiceProfiles } from '../../engine/voice-profiles.ts';
 import { byCreated, pageOf } from '../cursor.ts';
-import { makeSecrets } from '../integration-secrets.ts';
 import { route } from '../route.ts';
 import { CursorQuery, E164, Id, NextCursor, nullable, Time, Url, WeeklyHours } from '../schemas.ts';
 
@@ -88,8 +87,6 @@ export const phoneNumberRoutes = [
     refusals: ['number_taken', 'semantic_error'],
     async run({ workspaceId, caller, body }, services) {
       if (!(await services.numberingPlan.isPossible(body.e164))) refuseField('invalid_body', 'e164', 'must be a phone number in E.164, such as +14155550123');
-      // Its events must be signed with something from the first call on.
-      await makeSecrets(services, { workspaceId, caller });
       return buyNumber(services, { workspaceId, caller, fields: body });
     },
   }),
