@@ -210,11 +210,15 @@ t.test('how a number routes its calls', async (t) => {
   const read = async (id: string) => (await service.get(`/calls/${id}`, owner.token)).body;
 
   t.test('[4.18] to a department: its members are rung and may answer', async (t) => {
+    const outside = await service.agentSocket(bob.token);
     const { id } = await ringLine(service, line);
     t.match(await read(id), { departmentId: department.id, ringingAgentIds: [ann.agentId] });
     t.match(await service.post(`/calls/${id}/answer`, undefined, bob.token), { status: 403, body: { error: 'forbidden' } });
     t.equal((await service.post(`/calls/${id}/answer`, undefined, ann.token)).status, 200);
     await service.post(`/calls/${id}/hangup`, undefined, ann.token);
+    await outside.flushed();
+    t.same(outside.events, [], 'others are told nothing of it');
+    await outside.close();
   });
 
   t.test('[decisions, last details] to one agent: that agent or an admin answers, else 403 forbidden', async (t) => {
