@@ -13,6 +13,7 @@ import { refuse, refuseField } from './errors.ts';
 import { revertHandshake } from './handshake.ts';
 import { issueJoinCode } from './joining.ts';
 import { appendSystemLine } from './messages.ts';
+import { ringAnew } from './ringing.ts';
 import { addAgent, type AgentView, agentView, inviteStatusOf, isActive, ownerOf, putAgent, requireAgent, theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
 import { command } from './runtime/command.ts';
@@ -161,6 +162,7 @@ function returnConversations(ctx: Context, agent: AgentRecord): void {
     const settled = conversation.handshake?.toAgentId === agent.id ? revertHandshake(ctx, conversation) : conversation;
     if (settled.assignedAgentId !== agent.id) continue;
     const free = changeConversation(ctx, settled, { assignedAgentId: null });
+    ringAnew(ctx, settled, free);
     appendSystemLine(ctx, free, `${agent.name} left; this is back in the queue.`);
   }
 }

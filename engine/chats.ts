@@ -3,13 +3,13 @@
 import type { ConversationRecord } from '../store/conversations.ts';
 import { findCurrentConversation } from '../store/conversations.ts';
 import type { VisitorRecord } from '../store/visitors.ts';
-import { addConversation, changeConversation, conversationKind } from './conversation.ts';
+import { addConversation, changeConversation, conversationKind, newConversation } from './conversation.ts';
 import { type CustomerConversation, customerConversation } from './customer-view.ts';
 import { refuse } from './errors.ts';
 import { appendMessage, type AttachmentInput, markReadBy, type MessageList, type MessageView, messageView, readMessages, requireText } from './messages.ts';
 import { routeChat } from './routing.ts';
 import { command } from './runtime/command.ts';
-import type { Context, View } from './runtime/context.ts';
+import type { View } from './runtime/context.ts';
 import { reopenForCustomer } from './status.ts';
 import { callingVisitor } from './visitors.ts';
 import { theWorkspace } from './workspace.ts';
@@ -23,7 +23,8 @@ export interface StartedChat {
 export const startChat = command('widget.startChat', (ctx, params: { body: string; attachments?: readonly AttachmentInput[] | undefined }): StartedChat => {
   const visitor = callingVisitor(ctx);
   requireText(params.body);
-  const conversation = addConversation(ctx, newChat(ctx, visitor));
+  const { siteId, id: visitorId, contactId } = visitor;
+  const conversation = addConversation(ctx, newConversation(ctx, { channel: 'chat', siteId, visitorId, contactId, departmentId: theWorkspace(ctx).settings.defaultDepartmentId }));
   const { message, conversation: begun } = appendMessage(ctx, conversation, { senderType: 'visitor', senderId: visitor.id, body: params.body, attachments: params.attachments });
   return { conversation: customerConversation(routeChat(ctx, begun)), message: messageView(message) };
 });
@@ -68,34 +69,4 @@ export function requireOwnConversation(view: View, conversationId: string): { vi
   const conversation = view.state(conversationKind, conversationId);
   if (conversation === undefined || conversation.visitorId !== visitor.id) refuse('not_found');
   return { visitor, conversation };
-}
-
-function newChat(ctx: Context, visitor: VisitorRecord): ConversationRecord {
-  return {
-    id: ctx.ids.uuid(),
-    version: 1,
-    channel: 'chat',
-    status: 'open',
-    subject: null,
-    ticketNumber: null,
-    siteId: visitor.siteId,
-    visitorId: visitor.id,
-    contactId: visitor.contactId,
-    departmentId: theWorkspace(ctx).settings.defaultDepartmentId,
-    assignedAgentId: null,
-    tags: [],
-    handshake: null,
-    rating: null,
-    ratingComment: null,
-    preview: null,
-    lastMessageAt: null,
-    firstResponseAt: null,
-    solvedAt: null,
-    closedAt: null,
-    lastLineAt: null,
-    agentsReadUpTo: null,
-    customerReadUpTo: null,
-    createdAt: ctx.at,
-    updatedAt: ctx.at,
-  };
 }

@@ -102,6 +102,33 @@ export function requireVersion(conversation: { readonly version: number }, expec
   if (expectedVersion !== undefined && expectedVersion !== conversation.version) refuse('stale_version', { detail: { currentVersion: conversation.version } });
 }
 
+/** An open conversation without any message yet; addConversation() writes it. */
+export function newConversation(ctx: Context, fields: Pick<ConversationRecord, 'channel' | 'siteId' | 'visitorId' | 'contactId' | 'departmentId'> & Partial<ConversationRecord>): ConversationRecord {
+  return {
+    id: ctx.ids.uuid(),
+    version: 1,
+    status: 'open',
+    subject: null,
+    ticketNumber: null,
+    assignedAgentId: null,
+    tags: [],
+    handshake: null,
+    rating: null,
+    ratingComment: null,
+    preview: null,
+    lastMessageAt: null,
+    firstResponseAt: null,
+    solvedAt: null,
+    closedAt: null,
+    lastLineAt: null,
+    agentsReadUpTo: null,
+    customerReadUpTo: null,
+    createdAt: ctx.at,
+    updatedAt: ctx.at,
+    ...fields,
+  };
+}
+
 export function addConversation(ctx: Context, conversation: ConversationRecord): ConversationRecord {
   insertConversation(ctx.db, conversation);
   ctx.become(conversationKind, conversation.id, conversation);

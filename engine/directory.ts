@@ -93,7 +93,7 @@ export class Directory {
   withWorkspace<Result>(wanted: WantedWorkspace, file: { make(subdomain: string): Promise<Result>; remove(): Promise<void> }): Promise<Result> {
     const { workspaceId, agentId, name, email } = wanted;
     let subdomain = wanted.subdomain;
-    return this.#around([agentId, workspaceId], {
+    return this.around([agentId, workspaceId], {
       reserve: () =>
         this.change((db, at) => {
           if (findDirectoryEmail(db, email) !== undefined) refuse('email_taken');
@@ -138,14 +138,14 @@ export class Directory {
           if (findDirectoryEmail(db, row.email)?.reservedAt != null) deleteDirectoryEmail(db, row);
         }),
     };
-    return this.#inTurn(row.agentId, () => this.#around([row.agentId], steps));
+    return this.#inTurn(row.agentId, () => this.around([row.agentId], steps));
   }
 
   /**
    * A change of both files: reserves here, does the work that writes the workspace, then confirms, or gives back when the work
    * was refused. Neither of the two decides anything any more, so neither fails the change.
    */
-  async #around<Result>(ids: readonly string[], steps: { reserve(): Promise<void>; work(): Promise<Result>; confirm(): Promise<void>; giveBack(): Promise<void> }): Promise<Result> {
+  async around<Result>(ids: readonly string[], steps: { reserve(): Promise<void>; work(): Promise<Result>; confirm(): Promise<void>; giveBack(): Promise<void> }): Promise<Result> {
     for (const id of ids) this.#underWay.add(id);
     let settle = steps.giveBack;
     try {

@@ -33,9 +33,13 @@ export function planOf(view: Pick<View, 'state'>): Plan {
   return plan in plans ? plans[plan as PlanId] : plans.chat;
 }
 
-/** Refuses feature_locked. */
-export function requireFeature(view: Pick<View, 'state'>, feature: Feature): void {
-  if (!planOf(view).features.includes(feature)) refuse('feature_locked', { detail: { feature } });
+export function hasFeature(view: Pick<View, 'state'>, feature: Feature): boolean {
+  return planOf(view).features.includes(feature);
+}
+
+/** Refuses feature_locked, or as the area words it (specification 7). */
+export function requireFeature(view: Pick<View, 'state'>, feature: Feature, slug: 'feature_locked' | 'plan_limit' = 'feature_locked'): void {
+  if (!hasFeature(view, feature)) refuse(slug, { detail: { feature } });
 }
 
 /** Deactivated agents hold no seat; pending invites do. */

@@ -13,11 +13,14 @@ export const refusals = {
   cannot_deactivate_owner: { status: 400, message: 'The owner cannot be deactivated.' },
   unauthorized: { status: 401, message: 'A valid bearer token is required.' },
   token_revoked: { status: 401, message: 'This token was revoked. Sign in again.' },
+  invalid_signature: { status: 401, message: 'The signature is missing or does not fit what was sent.' },
   invalid_credentials: { status: 401, message: 'The email or the password is wrong.' },
   feature_locked: { status: 402, message: 'Your plan does not include this.' },
+  plan_limit: { status: 402, message: 'Your plan does not include phone numbers.' },
   seat_limit_reached: { status: 402, message: 'Every seat of your plan is taken.' },
   forbidden: { status: 403, message: 'You may not do this.' },
   admin_required: { status: 403, message: 'Only an admin may do this.' },
+  not_assigned: { status: 403, message: 'The call is not yours.' },
   channel_not_assigned: { status: 403, message: 'You do not work in this channel.' },
   not_found: { status: 404, message: 'There is no such thing.' },
   method_not_allowed: { status: 405, message: 'This path does not take this method.' },
@@ -26,6 +29,8 @@ export const refusals = {
   stale_version: { status: 409, message: 'It has changed since you read it.' },
   illegal_status_transition: { status: 409, message: 'The conversation cannot move to this status from the one it has.' },
   no_pending_handshake: { status: 409, message: 'No assignment is waiting for an answer.' },
+  call_unavailable: { status: 409, message: 'The call cannot be taken.' },
+  number_taken: { status: 409, message: 'The number was taken meanwhile.' },
   conversation_archived: { status: 409, message: 'The conversation takes no messages in its present status.' },
   email_taken: { status: 409, message: 'An agent with this email exists already.' },
   email_already_exists: { status: 409, message: 'An agent with this email exists already.' },
@@ -73,4 +78,10 @@ export function refuse(slug: Slug, options: { message?: string; detail?: object 
 /** Refuses because of one field of the request. */
 export function refuseField(slug: Slug, path: string, problem: string): never {
   throw new Refusal(slug, `${path} ${problem}.`, { fieldErrors: { [path]: [problem] } satisfies FieldErrors });
+}
+
+/** Refuses because of several; the message names the first. */
+export function refuseFields(slug: Slug, fieldErrors: FieldErrors): never {
+  const [path = '', problems = []] = Object.entries(fieldErrors)[0] ?? [];
+  throw new Refusal(slug, `${path} ${problems[0] ?? 'is not valid'}.`, { fieldErrors });
 }

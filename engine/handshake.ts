@@ -9,6 +9,7 @@ import { refuse } from './errors.ts';
 import type { EventType } from './events.ts';
 import { handshakeMs } from './limits.ts';
 import { appendSystemLine } from './messages.ts';
+import { handCall, ringAnew, wouldBeInTwoCalls } from './ringing.ts';
 import { isActive, noteAssignment, requireAgent, theRoster } from './roster.ts';
 import { drainQueue, routeChat } from './routing.ts';
 import { isoTime } from './runtime/clock.ts';
@@ -75,14 +76,16 @@ export interface AnswerParams {
 
 /**
  * By the recipient, or an admin or supervisor. Refuses no_pending_handshake, forbidden, stale_version; semantic_error when the
- * recipient no longer works in the channel.
+ * recipient no longer works in the channel; call_unavailable when it is in another call.
  */
 export const acceptAssignment = command('assignment.accept', (ctx, params: AnswerParams): Answer => {
   const { agent, conversation, handshake } = requireHandshake(ctx, params, (by, offered) => by.id === offered.toAgentId);
+  if (wouldBeInTwoCalls(ctx, conversation, handshake.toAgentId)) refuse('call_unavailable', { message: 'The recipient is in another call.', detail: { reason: 'agent_busy' } });
   const recipient = requireRecipient(ctx, conversation, handshake.toAgentId);
   ctx.clearDeadline(handshakeDeadline, conversation.id);
   const accepted = changeConversation(ctx, conversation, { assignedAgentId: recipient.id, handshake: null }, 'assignment.accepted');
   noteAssignment(ctx, recipient);
+  handCall(ctx, conversation, accepted);
   const line = agent.id === recipient.id ? `${recipient.name} accepted.` : `${agent.name} accepted for ${recipient.name}.`;
   const told = appendSystemLine(ctx, accepted, withReason(line, params.reason));
   drainQueue(ctx);
@@ -137,6 +140,7 @@ export const assignToDepartment = command('conversation.assignToDepartment', (ct
   const department = theRoster(ctx).departments.get(params.departmentId) ?? refuse('not_found');
   const free = endHandshake(ctx, conversation);
   const moved = changeConversation(ctx, free, { departmentId: department.id, assignedAgentId: null });
+  ringAnew(ctx, free, moved);
   const told = appendSystemLine(ctx, moved, `${agent.name} moved this to ${department.name}.`);
   const routed = routeChat(ctx, told);
   drainQueue(ctx);
@@ -148,6 +152,7 @@ export function requireRecipient(ctx: Context, conversation: ConversationRecord,
   const recipient = requireAgent(ctx, agentId);
   if (!isActive(recipient)) refuse('semantic_error', { message: `${recipient.name} is not active in this workspace.` });
   if (!worksIn(recipient, conversation.channel)) refuse('semantic_error', { message: `${recipient.name} does not work in the channel ${conversation.channel}.` });
+  if (wouldBeInTwoCalls(ctx, conversation, recipient.id)) refuse('semantic_error', { message: `${recipient.name} is in another call.` });
   return recipient;
 }
 
@@ -155,6 +160,7 @@ function giveByForce(ctx: Context, conversation: ConversationRecord, options: { 
   const { agent, recipient } = options;
   const given = changeConversation(ctx, conversation, { assignedAgentId: recipient.id });
   noteAssignment(ctx, recipient);
+  handCall(ctx, conversation, given);
   ctx.audit({
     action: 'conversation.force_transferred',
     targetKind: 'conversation',

@@ -1,6 +1,8 @@
 // The numbers of specification 8 that rules need. Those that only shape a request stand in its schema in http/.
 
 export const handshakeMs = 30_000;
+/** A call rings so long before it goes to voicemail or is missed. */
+export const ringMs = 30_000;
 export const resetTokenMs = 30 * 60_000;
 export const joinCodeMs = 7 * 24 * 3600_000;
 export const minPasswordChars = 10;
@@ -13,3 +15,7 @@ export const auditTombstoneMs = 30 * 24 * 3600_000;
 export const outboxKeptMs = 7 * 24 * 3600_000;
 export const maxOpenChatsPerAgent = 5;
 export const previewChars = 140;
+/** Of a message; a longer transcript is cut. */
+export const maxMessageChars = 10_000;
+/** Entries of a call's timeline after which it is no longer put on hold: every event about it carries the timeline. */
+export const maxHoldChanges = 200;

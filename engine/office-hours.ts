@@ -88,8 +88,16 @@ export function workspaceHours(view: Pick<View, 'state' | 'nowMs'>): OfficeHours
 
 /** Of one site: its override, else its own rules, else the workspace's. */
 export function siteHours(view: Pick<View, 'state' | 'nowMs'>, site: SiteRecord): OfficeHours {
-  if (site.businessHoursOverride !== null) return officeHours([site.businessHoursOverride], theWorkspace(view).timezone, view.nowMs);
-  const own = listBusinessHours(view).filter((rule) => rule.siteId === site.id && rule.departmentId === null);
+  return hoursOf(view, site.businessHoursOverride, (rule) => rule.siteId === site.id && rule.departmentId === null);
+}
+
+/** Of a phone line: its number's override, else the rules of the department that it rings, else the workspace's. */
+export function lineHours(view: Pick<View, 'state' | 'nowMs'>, line: { businessHours: WeeklyHours | null; departmentId: string | null }): OfficeHours {
+  return hoursOf(view, line.businessHours, (rule) => rule.departmentId !== null && rule.departmentId === line.departmentId);
+}
+
+function hoursOf(view: Pick<View, 'state' | 'nowMs'>, override: WeeklyHours | null, isOwn: (rule: BusinessHoursRecord) => boolean): OfficeHours {
+  const own = override === null ? listBusinessHours(view).filter(isOwn) : [override];
   return own.length > 0 ? officeHours(own, theWorkspace(view).timezone, view.nowMs) : workspaceHours(view);
 }
 

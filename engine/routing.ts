@@ -1,11 +1,13 @@
 // Who gets a new chat: the available agent in scope with the fewest open chats, the longest idle among equals, up to the
-// workspace's limit; else it waits and the queue drains as agents free up. Tickets stay until somebody takes them.
+// workspace's limit; else it waits and the queue drains as agents free up. Tickets stay until somebody takes them. Calls ring
+// (ringing.ts); who becomes free is rung too.
 
 import type { AgentRecord } from '../store/agents.ts';
 import { type ConversationRecord, findLongestWaitingChat, openChatsByAgent } from '../store/conversations.ts';
 import { passesDepartment, worksIn } from './access.ts';
 import { changeConversation, conversationKind } from './conversation.ts';
 import { appendServiceLine } from './messages.ts';
+import { ringFreeAgents } from './ringing.ts';
 import { isActive, noteAssignment, theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
@@ -48,6 +50,7 @@ export function routeChat(ctx: Context, conversation: ConversationRecord, option
 
 /** Called when somebody may have become free, or something may have come back: the longest waiting go first. */
 export function drainQueue(ctx: Context): void {
+  ringFreeAgents(ctx);
   const { routing } = theWorkspace(ctx).settings;
   if (routing.mode !== 'auto') return;
   const loads = openChatsByAgent(ctx.db);

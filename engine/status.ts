@@ -2,10 +2,12 @@
 
 import type { ConversationRecord, ConversationStatus } from '../store/conversations.ts';
 import { callingAgent, worksIn } from './access.ts';
+import { endCallOf, tellOfCall } from './call.ts';
 import { changeConversation, type ConversationChanges, conversationKind, conversationView, type ConversationView, requireReachable } from './conversation.ts';
 import { refuse } from './errors.ts';
 import { endHandshake } from './handshake.ts';
 import { appendSystemLine } from './messages.ts';
+import { ringFreeAgents } from './ringing.ts';
 import { isActive, theRoster } from './roster.ts';
 import { drainQueue, routeChat } from './routing.ts';
 import { command } from './runtime/command.ts';
@@ -62,7 +64,12 @@ export function moveTo(ctx: Context, conversation: ConversationRecord, status: C
   const stays = status === 'open' || status === 'pending';
   const free = stays ? conversation : endHandshake(ctx, conversation);
   const changes: ConversationChanges = { status, ...timesOf(ctx, free, status), ...(stays ? assigneeOf(ctx, free) : {}) };
+  const endsCall = !stays && conversation.channel === 'call' && endCallOf(ctx, conversation.id);
   const moved = changeConversation(ctx, free, changes, status === 'closed' ? 'conversation.closed' : undefined);
+  if (endsCall) {
+    tellOfCall(ctx, 'call.ended', moved.id);
+    ringFreeAgents(ctx);
+  }
   if (status === 'solved') ctx.setDeadline(autoCloseDeadline, moved.id, ctx.nowMs + theWorkspace(ctx).settings.autoCloseDays * dayMs);
   else if (conversation.status === 'solved') ctx.clearDeadline(autoCloseDeadline, moved.id);
   const told = appendSystemLine(ctx, moved, lineOf(ctx, conversation.status, status));

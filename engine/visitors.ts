@@ -101,24 +101,22 @@ export function putVisitor(ctx: Context, visitor: VisitorRecord): void {
 export function identify(ctx: Context, visitor: VisitorRecord, said: { name?: string | undefined; email?: string | undefined }): VisitorRecord {
   const email = said.email ?? visitor.email;
   const name = said.name ?? visitor.name;
-  const contactId = email === null ? visitor.contactId : linkContact(ctx, { email, name });
+  const contactId = email === null ? visitor.contactId : seeContact(ctx, findOldestContactByEmail(ctx.db, email), { name, email, phone: null });
   const named: VisitorRecord = { ...visitor, email, name, contactId };
   putVisitor(ctx, named);
   if (contactId !== null && visitor.contactId === null) linkConversationsOf(ctx, visitor.id, contactId);
   return named;
 }
 
-function linkContact(ctx: Context, person: { email: string; name: string | null }): string {
-  const known = findOldestContactByEmail(ctx.db, person.email);
+/** Notes that the contact was seen, or makes one when there is none yet. Returns its id. */
+export function seeContact(ctx: Context, known: ContactRecord | undefined, person: { name: string | null; email: string | null; phone: string | null }): string {
   if (known !== undefined) {
     updateContact(ctx.db, { ...known, name: known.name ?? person.name, lastSeenAt: ctx.at });
     return known.id;
   }
   const contact: ContactRecord = {
     id: ctx.ids.uuid(),
-    name: person.name,
-    email: person.email,
-    phone: null,
+    ...person,
     company: null,
     tags: [],
     customFields: {},
@@ -142,7 +140,7 @@ function setBlocked(ctx: Context, visitorId: string, blocked: boolean): VisitorR
   return changed;
 }
 
-function newVisitor(ctx: Context, siteId: string): VisitorRecord {
+export function newVisitor(ctx: Context, siteId: string): VisitorRecord {
   requireSite(ctx, siteId);
   return {
     id: ctx.ids.uuid(),

@@ -3,7 +3,7 @@
 import Type, { type TSchema } from 'typebox';
 import { events, type EventType } from '../engine/events.ts';
 import type { Route } from './route.ts';
-import { Agent, Conversation, CustomerConversation, Id, Message, Note, nullable, Read, Time, Visitor, VisitorSelf } from './schemas.ts';
+import { Agent, Call, Conversation, CustomerConversation, Id, Message, Note, nullable, Read, Time, Visitor, VisitorSelf } from './schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -12,6 +12,7 @@ const records: Record<(typeof events)[EventType]['data'], TSchema> = {
   message: Message,
   read: Read,
   note: Note,
+  call: Call,
   agent: Agent,
   visitor: Visitor,
 };

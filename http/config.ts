@@ -20,7 +20,22 @@ export interface Config {
   readonly mail: { readonly provider: 'outbox' } | { readonly provider: 'smtp'; readonly url: string };
   /** The address mail is sent from. */
   readonly mailFrom: string;
+  readonly carrier: CarrierConfig;
+  /** Undefined: made once and kept in the data folder. */
+  readonly secretsKey: string | undefined;
 }
+
+export type CarrierConfig =
+  | { readonly provider: 'simulated' | 'none' }
+  | {
+      readonly provider: 'twilio';
+      readonly accountSid: string;
+      readonly authToken: string;
+      /** A number or a messaging service; null: no SMS. */
+      readonly smsFrom: string | null;
+      readonly apiUrl: string;
+      readonly pricingUrl: string;
+    };
 
 /** A setting that cannot be used. `message` names the variable and says what it must be. */
 export class ConfigError extends Error {
@@ -51,6 +66,8 @@ export function readConfig(given: Environment): Config {
     autoCloseDays: number(env, 'AUTO_CLOSE_DAYS', { fallback: 7, min: 0, max: 3650 }),
     mail: mailSettings(env),
     mailFrom: address(env, 'MAIL_FROM', `switchboard@${mailHost}`),
+    carrier: carrierSettings(env),
+    secretsKey: secret(env, 'SECRETS_KEY'),
   };
 }
 
@@ -60,6 +77,26 @@ function mailSettings(env: Environment): Config['mail'] {
   const smtpUrl = env['SMTP_URL'] ?? '';
   if (!/^smtps?:$/.test(URL.parse(smtpUrl)?.protocol ?? '')) throw new ConfigError('SMTP_URL must be an address such as smtp://user:password@mail.example.com:587 when MAIL_PROVIDER is smtp');
   return { provider, url: smtpUrl };
+}
+
+function carrierSettings(env: Environment): CarrierConfig {
+  const provider = oneOf(env, 'CARRIER_PROVIDER', ['simulated', 'twilio', 'none'], 'simulated');
+  if (provider !== 'twilio') return { provider };
+  return {
+    provider,
+    accountSid: matching(env, 'TWILIO_ACCOUNT_SID', /^AC[0-9a-fA-F]{32}$/, 'must be AC and 32 hex digits'),
+    authToken: matching(env, 'TWILIO_AUTH_TOKEN', /^\S{16,}$/, 'must be the auth token of the account'),
+    smsFrom: env['TWILIO_SMS_FROM'] === undefined ? null : matching(env, 'TWILIO_SMS_FROM', /^(\+[1-9]\d{6,14}|MG[0-9a-fA-F]{32})$/, 'must be a number such as +14155550123 or a messaging service (MG…)'),
+    apiUrl: url(env, 'TWILIO_API_URL', 'https://api.twilio.com'),
+    pricingUrl: url(env, 'TWILIO_PRICING_URL', 'https://pricing.twilio.com'),
+  };
+}
+
+function matching(env: Environment, name: string, shape: RegExp, rule: string): string {
+  const text = env[name] ?? '';
+  // Its text may be a secret, so the message does not repeat it.
+  if (!shape.test(text)) throw new ConfigError(`${name} ${rule} when CARRIER_PROVIDER is twilio`);
+  return text;
 }
 
 function integer(env: Environment, name: string, rule: { fallback: number; min: number; max: number }): number {

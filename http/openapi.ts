@@ -85,6 +85,7 @@ function operationOf(route: Route): Json {
     ...(route.limit === undefined ? {} : { 'x-rate-limit': route.limit }),
     'x-socket-method': route.httpOnly !== true && route.send === undefined,
     parameters: [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query'), ...['ServiceVersion', 'RequestId'].map((name) => ({ $ref: `#/components/parameters/${name}` }))],
+    ...(route.rawBody === undefined ? {} : { requestBody: { required: true, content: { [route.rawBody.contentType]: { schema: route.rawBody.schema } } } }),
     ...(route.body === undefined ? {} : { requestBody: { required: hasRequired(route.body), content: { 'application/json': { schema: route.body } } } }),
     responses: {
       [reply.status]: {

@@ -1,7 +1,7 @@
 // What a request brings beside its headers: path, query and body, read from HTTP or from a socket's frame, and held against the
 // route's schemas. A handler sees what its route declares and nothing else. Used by the pipeline alone.
 
-import { type FieldErrors, refuse, refuseField, type Slug } from '../engine/errors.ts';
+import { type FieldErrors, refuse, refuseField, refuseFields, type Slug } from '../engine/errors.ts';
 import { requireJsonType } from './headers.ts';
 import { parseJson } from './json.ts';
 import type { RequestHead } from './pipeline.ts';
@@ -46,6 +46,7 @@ function namesOf(schema: unknown): readonly string[] {
 
 /** Refuses invalid_body for what is not JSON or does not say that it is. */
 export function bodyOf(route: Route, head: RequestHead, bytes: Uint8Array): unknown {
+  if (route.rawBody !== undefined) return undefined;
   if (route.anyHeaders === true && route.body === undefined) return bytes;
   if (bytes.length === 0) return undefined;
   if (route.anyHeaders === undefined) requireJsonType(head);
@@ -87,16 +88,14 @@ export function partsOfFrame(reader: PartsReader, given: Record<string, unknown>
 export function requireSound(reader: PartsReader, parts: Parts, invalidSlug: Slug): void {
   // An id that is not even one names nothing (decisions, "Errors").
   if (reader.validateParams?.(parts.params) !== undefined) refuse('not_found');
-  refuseFields('invalid_query', reader.validateQuery?.(parts.query));
+  refuseWith('invalid_query', reader.validateQuery?.(parts.query));
   if (reader.validateBody === undefined) return;
   // No body at all stands for an empty one; null is a body, and not an object.
   if (parts.body === undefined) parts.body = {};
-  refuseFields(invalidSlug, reader.validateBody(parts.body));
+  refuseWith(invalidSlug, reader.validateBody(parts.body));
   reader.dropUnknown?.(parts.body);
 }
 
-function refuseFields(slug: Slug, fieldErrors: FieldErrors | undefined): void {
-  if (fieldErrors === undefined) return;
-  const [first = '', problems = []] = Object.entries(fieldErrors)[0] ?? [];
-  refuse(slug, { message: `${first} ${problems[0] ?? 'is not valid'}.`, detail: { fieldErrors } });
+function refuseWith(slug: Slug, fieldErrors: FieldErrors | undefined): void {
+  if (fieldErrors !== undefined) refuseFields(slug, fieldErrors);
 }

@@ -18,7 +18,7 @@ import type { Metrics } from './metrics.ts';
 import { bodyOf, type Parts, partsOfFrame, type PartsReader, partsReader, queryOf, requireSound } from './parts.ts';
 import { type Budget, RateLimiter } from './rate-limiter.ts';
 import { errorBody, RateRefusal, refusalOf, retryAfterOf } from './replies.ts';
-import type { Call, Input, RawReply, Route } from './route.ts';
+import type { Call, Input, RawReply, RawRequest, Route } from './route.ts';
 import { Router } from './router.ts';
 import type { Services } from './services.ts';
 import { closedValidator, type Validate } from './validation.ts';
@@ -72,6 +72,7 @@ class Asked implements Call, Parts {
   readonly origin: string | undefined;
   readonly requestId: string;
   readonly token: string | undefined;
+  readonly raw: RawRequest | undefined;
   readonly #head: RequestHead;
 
   /** Refuses invalid_body. */
@@ -84,6 +85,8 @@ class Asked implements Call, Parts {
     this.origin = head.headers['origin'];
     this.requestId = requestId;
     this.token = bearerOf(head.headers['authorization']);
+    // The edge takes its bytes back after this turn.
+    this.raw = compiled.route.rawBody === undefined ? undefined : { path: head.path, query: head.query, headers: head.headers, body: body.slice() };
   }
 
   get ip(): string {
@@ -201,7 +204,7 @@ export class Pipeline {
       done(status, 'refusal' in outcome ? errorBody(outcome.refusal) : 'raw' in outcome ? null : (outcome.value ?? null));
     };
     try {
-      this.#perform(compiled, { ...credential, requestId, token: undefined, ...partsOfFrame(compiled.reader, frame.params) }, settle);
+      this.#perform(compiled, { ...credential, requestId, token: undefined, raw: undefined, ...partsOfFrame(compiled.reader, frame.params) }, settle);
     } catch (error) {
       settle(this.#failure(compiled, error, requestId), undefined);
     }
@@ -318,7 +321,7 @@ export function slugsOf(route: Route): ReadonlySet<Slug> {
   if (access.kind === 'agent') {
     slugs.add('token_revoked');
     if (access.role !== undefined) slugs.add(access.roleSlug ?? 'admin_required');
-    if (access.feature !== undefined) slugs.add('feature_locked');
+    if (access.feature !== undefined) slugs.add(access.featureSlug ?? 'feature_locked');
   }
   if (route.invalidSlug !== undefined) slugs.add(route.invalidSlug);
   return slugs;
@@ -341,7 +344,7 @@ function authorise(route: Route, view: View, call: Call): void {
     const agent = callingAgent(view);
     if (access.role === 'admin' && agent.role !== 'admin') refuse(access.roleSlug ?? 'admin_required');
     if (access.role === 'senior' && !isSenior(agent)) refuse(access.roleSlug ?? 'admin_required');
-    if (access.feature !== undefined) requireFeature(view, access.feature);
+    if (access.feature !== undefined) requireFeature(view, access.feature, access.featureSlug);
   } else if (access.kind === 'visitor' && call.caller.kind === 'visitor') {
     const visitor = view.state(visitorKind, call.caller.visitorId) ?? refuse('unauthorized');
     if (visitor.blockedAt !== null) refuse('forbidden');

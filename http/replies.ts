@@ -7,6 +7,7 @@ import { WorkspaceUnavailable } from '../engine/runtime/engine.ts';
 import type { Log } from '../engine/runtime/log.ts';
 import { isStorageFailure } from '../store/database.ts';
 import { HasherBusy } from '../workers/password-hasher.ts';
+import { CarrierUnavailable } from '../workers/providers/carrier.ts';
 
 export interface ErrorBody {
   readonly statusCode: number;
@@ -31,7 +32,7 @@ const unavailableRetrySeconds = 1;
 
 export function refusalOf(error: unknown, context: { log: Log; requestId: string; operation: string }): Refusal {
   if (error instanceof Refusal) return error;
-  const isUnavailable = error instanceof CommitFailed || error instanceof LaneFull || error instanceof WorkspaceUnavailable || error instanceof HasherBusy || isStorageFailure(error);
+  const isUnavailable = error instanceof CommitFailed || error instanceof LaneFull || error instanceof WorkspaceUnavailable || error instanceof HasherBusy || error instanceof CarrierUnavailable || isStorageFailure(error);
   const slug: Slug = isUnavailable ? 'service_unavailable' : 'server_error';
   const { requestId, operation } = context;
   context.log.error({ requestId, operation, err: error }, isUnavailable ? 'a request could not be served' : 'a request failed by a bug');

@@ -35,6 +35,8 @@ export type Access =
       /** How this area words the refusal of a role (specification 7). */
       readonly roleSlug?: 'admin_required' | 'forbidden';
       readonly feature?: Feature;
+      /** How this area words the refusal of a feature. */
+      readonly featureSlug?: 'feature_locked' | 'plan_limit';
     }
   | { readonly kind: 'visitor' };
 
@@ -44,6 +46,16 @@ export type RateRule =
   | { readonly by: 'ip'; readonly perMinute: number }
   /** A field of the body, compared without case. */
   | { readonly by: 'email'; readonly perMinute: number };
+
+/** A request as it came, for routes whose body is signed. */
+export interface RawRequest {
+  readonly path: string;
+  /** Without its question mark. */
+  readonly query: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
 
 /** What a handler is told beside its parameters. */
 export interface Call {
@@ -57,6 +69,8 @@ export interface Call {
   readonly requestId: string;
   /** The credential as it came, without its scheme. */
   readonly token: string | undefined;
+  /** On routes with a rawBody alone. */
+  readonly raw: RawRequest | undefined;
 }
 
 export interface Input<Params, Query, Body> extends Call {
@@ -89,6 +103,8 @@ interface Described {
   readonly invalidSlug?: Slug;
   /** Takes no notice of Accept and Content-Type. */
   readonly anyHeaders?: true;
+  /** The body is handed over unread, as bytes: the handler checks who signed it before it reads it. The schema documents it. */
+  readonly rawBody?: { readonly contentType: string; readonly schema: TSchema };
   /** Announced in the Sunset header, YYYY-MM-DD, at least twelve months ahead. */
   readonly sunset?: string;
   /** Not offered to sockets: pages, files, what changes the credential itself. */

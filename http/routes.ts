@@ -3,10 +3,26 @@
 import type { Route } from './route.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { authRoutes } from './routes/auth.ts';
+import { callRoutes } from './routes/calls.ts';
+import { carrierRoutes } from './routes/carrier.ts';
 import { conversationRoutes } from './routes/conversations.ts';
+import { integrationRoutes } from './routes/integrations.ts';
+import { phoneNumberRoutes } from './routes/phone-numbers.ts';
 import { savedReplyRoutes } from './routes/saved-replies.ts';
 import { siteRoutes } from './routes/sites.ts';
 import { widgetRoutes } from './routes/widget.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
 
-export const apiRoutes: readonly Route[] = [...authRoutes, ...agentRoutes, ...workspaceRoutes, ...conversationRoutes, ...siteRoutes, ...savedReplyRoutes, ...widgetRoutes];
+export const apiRoutes: readonly Route[] = [
+  ...authRoutes,
+  ...agentRoutes,
+  ...workspaceRoutes,
+  ...conversationRoutes,
+  ...callRoutes,
+  ...phoneNumberRoutes,
+  ...carrierRoutes,
+  ...integrationRoutes,
+  ...siteRoutes,
+  ...savedReplyRoutes,
+  ...widgetRoutes,
+];

@@ -80,6 +80,40 @@ export const Conversation = Type.Object({
   updatedAt: Time,
 });
 
+export const E164 = Type.String({ minLength: 8, maxLength: 16, pattern: '^\\+[1-9]\\d{6,14}$', description: 'A phone number, such as +14155550123.' });
+
+export const CallEvent = Type.Object({
+  eventType: Type.Enum(['ringing', 'answered', 'on_hold', 'resumed', 'transferred', 'ended', 'voicemail_left', 'ai_engaged']),
+  createdAt: Time,
+  fromE164: Type.Optional(Type.String({ description: 'ringing: who calls, unless withheld.' })),
+  agentId: Type.Optional(Type.String({ format: 'uuid', description: 'answered: by whom; transferred: to whom.' })),
+  departmentId: Type.Optional(Type.String({ format: 'uuid', description: 'transferred: where to.' })),
+  voicemailId: Type.Optional(Id),
+  duration_ms: Type.Optional(Type.Integer({ minimum: 0, description: 'ended: as the carrier says, else from the first answer on; 0 for a missed call.' })),
+  recordingUrl: Type.Optional(Type.String({ description: 'ended: when the number records and the recording is ready.' })),
+});
+
+export const Call = Type.Object({
+  id: Id,
+  version: Version,
+  channel: Type.Literal('call'),
+  status: ConversationStatus,
+  state: Type.Enum(['ringing', 'answered', 'on_hold', 'voicemail', 'ended']),
+  fromE164: nullable(Type.String({ description: 'Null when the caller withholds it.' })),
+  toE164: Type.String(),
+  phoneNumberId: Id,
+  departmentId: nullable(Id),
+  assignedAgentId: nullable(Id),
+  handshake: nullable(Handshake),
+  ringingAgentIds: Type.Array(Id, { description: 'Whom it rings, the longest idle first.' }),
+  visitorId: nullable(Id),
+  contactId: nullable(Id),
+  voicemailId: nullable(Id),
+  events: Type.Array(CallEvent, { description: 'The timeline.' }),
+  createdAt: Time,
+  updatedAt: Time,
+});
+
 export const ConversationAnswer = Type.Object({ conversation: Conversation });
 
 export const Attachment = Type.Object({ url: Type.String(), name: nullable(Type.String()), size: nullable(Type.Integer()) });

@@ -4,6 +4,7 @@
 import { join, resolve } from 'node:path';
 import { Directory, type WorkspaceFiles } from '../engine/directory.ts';
 import type { Mail } from '../engine/mail.ts';
+import { giveBackOrphans, sweepNumberPlaces } from '../engine/number-claims.ts';
 import { deadlineCommands, outboxKinds } from '../engine/rules.ts';
 import { allAgents } from '../store/agents.ts';
 import { Checkpoints } from '../engine/runtime/checkpoints.ts';
@@ -18,9 +19,13 @@ import { oldestQueuedOutboxAt } from '../store/outbox.ts';
 import { findWorkspace } from '../store/workspaces.ts';
 import { createAccessTokens } from '../workers/access-tokens.ts';
 import { type Checkpointer, createCheckpointer } from '../workers/checkpointer.ts';
+import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
 import { createPasswordHasher } from '../workers/password-hasher.ts';
 import { createPasswordStrength } from '../workers/password-strength.ts';
+import { type Carrier, CarrierRefused, noCarrier } from '../workers/providers/carrier.ts';
+import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
 import { MailRefused, type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
+import { createSecretBox } from '../workers/secret-box.ts';
 import type { Config } from './config.ts';
 import { readOrMakeSecret, takeDataFolder } from './data-folder.ts';
 import { createLog } from './log.ts';
@@ -82,8 +87,8 @@ export interface Composition {
   isReady: boolean;
 }
 
-/** Makes the parts over a data folder that this process holds. Throws DatabaseUnusable (directory.db), DataFolderUnusable. */
-export function compose(options: ServeOptions): Composition {
+/** Makes the parts over a data folder that this process holds. Rejects with DatabaseUnusable (directory.db), DataFolderUnusable. */
+export async function compose(options: ServeOptions): Promise<Composition> {
   const { config } = options;
   const log = options.log ?? createLog(config.logLevel);
   const clock = options.clock ?? systemClock();
@@ -107,7 +112,20 @@ export function compose(options: ServeOptions): Composition {
   const mail = options.mail ?? (config.mail.provider === 'smtp' ? smtpSender(config.mail.url) : outboxSender(join(dataDir, 'outbox')));
   const ofFiles = { dataDir, clock, log, checkpoints, onSyncFailed, onBatch: (figures: Parameters<Metrics['observeBatch']>[0]) => metrics.observeBatch(figures), ...(options.syncToDisk === undefined ? {} : { syncToDisk: options.syncToDisk }) };
 
-  const engine: Engine = new Engine({ ...ofFiles, ids, random, deadlines: deadlineCommands, outbox: outboxKinds({ sendMail: (item) => deliverMail(mail, config, item) }) });
+  const numberingPlan = createNumberingPlan();
+  const carrier = await carrierOf(config, { numberingPlan, outboxFolder: join(dataDir, 'outbox') });
+  const engine: Engine = new Engine({
+    ...ofFiles,
+    ids,
+    random,
+    deadlines: deadlineCommands,
+    outbox: outboxKinds({
+      sendMail: (item) => deliverMail(mail, config, item),
+      steerCall: ({ provider, call, order }) => byCarrier(carrier, provider, () => carrier.steer(call, order)),
+      releaseNumber: ({ provider, providerDidId }) => byCarrier(carrier, provider, () => carrier.release(providerDidId)),
+      sendSms: ({ id, sms }) => byCarrier(carrier, carrier.provider, () => carrier.sendSms({ id, ...sms })),
+    }),
+  });
   const directory = new Directory(ofFiles);
 
   const secret = config.jwtSecret ?? readOrMakeSecret(join(dataDir, 'jwt-secret'));
@@ -122,6 +140,9 @@ export function compose(options: ServeOptions): Composition {
     strength: createPasswordStrength(),
     accessTokens: createAccessTokens(secret, () => clock.now()),
     visitorTokens: createVisitorTokens(secret),
+    secrets: createSecretBox(config.secretsKey ?? readOrMakeSecret(join(dataDir, 'secrets-key'))),
+    carrier,
+    numberingPlan,
     dropVisitor: (workspaceId, visitorId) => sockets.dropVisitor(workspaceId, visitorId),
   };
 
@@ -144,16 +165,18 @@ export async function serve(options: ServeOptions): Promise<Running> {
   const lock = takeDataFolder(resolve(config.dataDir));
   let parts: Composition;
   try {
-    parts = compose(options);
+    parts = await compose(options);
   } catch (error) {
     lock.release();
     throw error;
   }
   const { services, engine, directory, sockets, pipeline, routes } = parts;
   const server = createServer({ pipeline, sockets, trustProxy: config.trustProxy, bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs });
+  let orphans: Awaited<ReturnType<typeof sweepNumberPlaces>>;
   let port: number;
   try {
     await directory.sweep(workspaceFiles(engine));
+    orphans = await sweepNumberPlaces(services);
     port = await server.listen(config.host, config.port);
   } catch (error) {
     await close();
@@ -163,6 +186,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   engine.wakeAll().catch((error: unknown) => services.log.error({ err: error }, 'not every workspace could be woken; each wakes when it is asked for'));
 
   let stopping: Promise<void> | undefined;
+  void giveBackOrphans(services, orphans, () => stopping !== undefined);
   return {
     port,
     url: `http://${config.host === '0.0.0.0' ? '127.0.0.1' : config.host}:${port}`,
@@ -219,6 +243,31 @@ function workspaceFiles(engine: Engine): WorkspaceFiles {
     isMade: (workspaceId) => read(workspaceId, (db) => db !== undefined && findWorkspace(db) !== undefined),
     remove: (workspaceId) => engine.discard(workspaceId),
   };
+}
+
+/** Loads what it needs alone. */
+async function carrierOf(config: Config, options: { numberingPlan: NumberingPlan; outboxFolder: string }): Promise<Carrier> {
+  switch (config.carrier.provider) {
+    case 'simulated':
+      return simulatedCarrier(options);
+    case 'twilio': {
+      const { twilioCarrier } = await import('../workers/providers/carrier-twilio.ts');
+      return twilioCarrier({ ...config.carrier, baseUrl: config.baseUrl, numberingPlan: options.numberingPlan });
+    }
+    case 'none':
+      return noCarrier();
+  }
+}
+
+/** What was left for one carrier cannot be done by another. */
+async function byCarrier(carrier: Carrier, provider: string, deed: () => Promise<string>): Promise<string> {
+  if (provider !== carrier.provider) throw new OutsideFailure(`this is ${provider}'s, and the carrier is ${carrier.provider} now`, { permanent: true });
+  try {
+    return await deed();
+  } catch (error) {
+    if (error instanceof CarrierRefused) throw new OutsideFailure(error.message, { permanent: true, cause: error });
+    throw error;
+  }
 }
 
 function outboxAgeSeconds(engine: Engine, clock: Clock): number {

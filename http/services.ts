@@ -6,8 +6,11 @@ import type { Ids } from '../engine/runtime/ids.ts';
 import type { Log } from '../engine/runtime/log.ts';
 import type { Clock } from '../engine/runtime/clock.ts';
 import type { AccessTokens } from '../workers/access-tokens.ts';
+import type { NumberingPlan } from '../workers/numbering-plan.ts';
 import type { PasswordHasher } from '../workers/password-hasher.ts';
 import type { PasswordStrength } from '../workers/password-strength.ts';
+import type { Carrier } from '../workers/providers/carrier.ts';
+import type { SecretBox } from '../workers/secret-box.ts';
 import type { Config } from './config.ts';
 import type { VisitorTokens } from './visitor-tokens.ts';
 
@@ -22,6 +25,9 @@ export interface Services {
   readonly strength: PasswordStrength;
   readonly accessTokens: AccessTokens;
   readonly visitorTokens: VisitorTokens;
+  readonly secrets: SecretBox;
+  readonly carrier: Carrier;
+  readonly numberingPlan: NumberingPlan;
   /** Ends the visitor's open sockets: it was blocked. */
   dropVisitor(workspaceId: string, visitorId: string): void;
 }

@@ -1,4 +1,4 @@
-// Contacts: the customer directory. Not unique by email; a visitor is linked to the oldest one with its address.
+// Contacts: the customer directory. Not unique by email or phone; a visitor is linked to the oldest one with its address or number.
 
 import type { Database } from './database.ts';
 import { fromJson, toJson } from './json.ts';
@@ -46,5 +46,10 @@ export function findContact(db: Database, contactId: string): ContactRecord | un
 
 export function findOldestContactByEmail(db: Database, email: string): ContactRecord | undefined {
   const row = db.get<Row>('SELECT * FROM contact WHERE email = ? ORDER BY createdAt, id LIMIT 1', [email]);
+  return row && fromRow(row);
+}
+
+export function findOldestContactByPhone(db: Database, phone: string): ContactRecord | undefined {
+  const row = db.get<Row>('SELECT * FROM contact WHERE phone = ? ORDER BY createdAt, id LIMIT 1', [phone]);
   return row && fromRow(row);
 }

@@ -70,3 +70,8 @@ export function sitePage(db: Database, page: { cursor: Cursor | undefined; limit
     })
     .map(fromRow);
 }
+
+export function findOldestSite(db: Database): SiteRecord | undefined {
+  const row = db.get<Row>('SELECT * FROM site ORDER BY createdAt, id LIMIT 1');
+  return row && fromRow(row);
+}

@@ -24,6 +24,7 @@ export interface VisitorRecord {
 
 type Row = Omit<VisitorRecord, 'geo' | 'wcEnrichment'> & { geo: string | null; wcEnrichment: string | null };
 
+const fromRow = (row: Row): VisitorRecord => ({ ...row, geo: fromJsonOrNull(row.geo), wcEnrichment: fromJsonOrNull(row.wcEnrichment) });
 const toRow = (visitor: VisitorRecord): Row => ({ ...visitor, geo: toJsonOrNull(visitor.geo), wcEnrichment: toJsonOrNull(visitor.wcEnrichment) });
 
 export function insertVisitor(db: Database, visitor: VisitorRecord): void {
@@ -45,5 +46,11 @@ export function updateVisitor(db: Database, visitor: VisitorRecord): void {
 
 export function findVisitor(db: Database, visitorId: string): VisitorRecord | undefined {
   const row = db.get<Row>('SELECT * FROM visitor WHERE id = ?', [visitorId]);
-  return row && { ...row, geo: fromJsonOrNull(row.geo), wcEnrichment: fromJsonOrNull(row.wcEnrichment) };
+  return row && fromRow(row);
+}
+
+/** The one with this phone number that was there last. */
+export function findVisitorByPhone(db: Database, phoneE164: string): VisitorRecord | undefined {
+  const row = db.get<Row>('SELECT * FROM visitor WHERE phoneE164 = ? ORDER BY lastSeenAt DESC, id DESC LIMIT 1', [phoneE164]);
+  return row && fromRow(row);
 }

@@ -93,6 +93,7 @@ t.test('an outside library has one file that imports it', async (t) => {
     '@zxcvbn-ts/core': ['workers/password-strength.ts'],
     '@zxcvbn-ts/language-common': ['workers/password-strength.ts'],
     luxon: ['engine/time-zones.ts'],
+    'libphonenumber-js': ['workers/numbering-plan.ts'],
     nodemailer: ['workers/providers/mail.ts'],
   };
   const anywhere = new Set(['typebox']);

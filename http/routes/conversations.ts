@@ -145,8 +145,8 @@ export const conversationRoutes = [
 
   route({
     ...action('assignment.accept', '/assignment/accept', 'Accept what was offered', { body: HandshakeInput }),
-    description: 'By its recipient, or an admin or supervisor.',
-    refusals: ['forbidden', 'stale_version', 'no_pending_handshake', 'semantic_error'],
+    description: 'By its recipient, or an admin or supervisor. A call whose recipient is in another one by now: 409 call_unavailable.',
+    refusals: ['forbidden', 'stale_version', 'no_pending_handshake', 'semantic_error', 'call_unavailable'],
     run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(acceptAssignment, { workspaceId, caller, params: { ...params, expectedVersion: body.expectedVersion, reason: body.reason } }),
   }),
 

@@ -1,5 +1,6 @@
 import type { Migration } from '../database.ts';
 import { foundation } from './directory/0001-foundation.ts';
+import { phoneNumbers } from './directory/0002-phone-numbers.ts';
 
 /** The schema of directory.db, oldest step first. A released step is never edited; a change is a new step. */
-export const directoryMigrations: readonly Migration[] = [foundation];
+export const directoryMigrations: readonly Migration[] = [foundation, phoneNumbers];

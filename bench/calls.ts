@@ -1,0 +1,196 @@
+// A hundred agents answer a ringing call at the same moment, by their sockets: how long each waits for its answer, the one
+// winner and the ninety-nine who are told why they lost. Held against a ping and its pong on the same sockets, which have
+// neither command nor disk.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { readConfig } from '../http/config.ts';
+import { serve } from '../http/serve.ts';
+import { silentLog } from '../engine/runtime/log.ts';
+import { systemCaller } from '../engine/runtime/command.ts';
+import { register } from '../engine/joining.ts';
+import { claimNumber } from '../engine/phone-numbers.ts';
+import { takeSecrets } from '../engine/integrations.ts';
+import { freshSecrets, openSecrets } from '../http/workspace-secrets.ts';
+import { signatureOf } from '../http/signatures.ts';
+import { addAgents } from '../test/support/calls.ts';
+
+export interface Row {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly reference: { readonly name: string; readonly value: number } | null;
+  readonly ratio: number | null;
+}
+
+const agentCount = 100;
+const warmRounds = 10;
+const e164 = '+14155550100';
+
+export async function run({ quick }: { quick: boolean }): Promise<Row[]> {
+  const rounds = quick ? 20 : 200;
+  const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-'));
+  try {
+    const { tokens, secret } = await prepare(dataDir);
+    const service = await startService(dataDir);
+    try {
+      const sockets = await Promise.all(tokens.map((token) => AgentSocket.open(service.url, token)));
+      const answersMs: number[] = [];
+      const pongsMs: number[] = [];
+      for (let round = 0; round < warmRounds + rounds; round += 1) {
+        const pongs = await Promise.all(sockets.map((socket) => timed(() => socket.ping())));
+        const conversationId = await ring(service.url, { secret, callId: `bench-${round}` });
+        const answers = await Promise.all(sockets.map((socket) => timed(() => socket.call('call.answer', { conversationId }))));
+        const winner = requireOneWinner(answers.map(({ result }) => result));
+        await sockets[winner]?.call('call.hangup', { conversationId });
+        if (round < warmRounds) continue;
+        answersMs.push(...answers.map(({ ms }) => ms));
+        pongsMs.push(...pongs.map(({ ms }) => ms));
+      }
+      for (const socket of sockets) socket.close();
+      return ([['p50', 0.5], ['p99', 0.99]] as const).map(([name, share]) => {
+        const value = percentile(answersMs, share);
+        const reference = { name: 'ping', value: percentile(pongsMs, share) };
+        return { name: `answer race of ${agentCount} agents, ${name}`, value, unit: 'ms', reference, ratio: value / reference.value };
+      });
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** A workspace with a number and more agents than a plan has seats, so by commands instead of invitations. */
+async function prepare(dataDir: string): Promise<{ tokens: string[]; secret: string }> {
+  const config = readConfig({ DATA_DIR: dataDir, PORT: '0', RATE_LIMITS: 'off' });
+  const running = await serve({ config, log: silentLog });
+  const { services } = running;
+  const { engine, directory, ids } = services;
+  const [workspaceId, agentId, numberId] = [ids.uuid(), ids.uuid(), ids.uuid()];
+  const owner = { workspaceId, agentId, email: 'owner@example.com', token: '' };
+  await directory.withWorkspace(
+    { ...owner, name: 'Bench', subdomain: 'bench' },
+    {
+      make: (subdomain) => {
+        engine.create(workspaceId);
+        return engine.execute(register, { workspaceId, caller: systemCaller, params: { agentId, email: owner.email, passwordHash: 'none', workspaceName: 'Bench', subdomain } });
+      },
+      remove: () => engine.discard(workspaceId),
+    },
+  );
+  const caller = { kind: 'agent', agentId } as const;
+  const sealed = await engine.execute(takeSecrets, { workspaceId, caller, params: { fresh: freshSecrets(services, workspaceId) } });
+  await directory.change((db) => db.run('INSERT INTO phoneNumber (numberId, e164, workspaceId) VALUES (?, ?, ?)', [numberId, e164, workspaceId]));
+  const fields = { e164, displayName: 'Bench', routingStrategy: 'all_agents' } as const;
+  await engine.execute(claimNumber, { workspaceId, caller, params: { numberId, provider: 'simulated', providerDidId: 'SIM', fields } });
+  const agents = await addAgents(services, owner, agentCount);
+  const secret = openSecrets(services, workspaceId, sealed).carrier;
+  await running.stop();
+  return { tokens: agents.map(({ token }) => token), secret };
+}
+
+async function startService(dataDir: string): Promise<{ url: string; stop(): Promise<void> }> {
+  const env = { ...process.env, DATA_DIR: dataDir, PORT: '0', RATE_LIMITS: 'off', LOG_LEVEL: 'warn' };
+  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../http/main.ts')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  const text = await new Promise<string>((done) => child.stdout.once('data', (data: Buffer) => done(String(data))));
+  const url = /listens on (\S+)/.exec(text)?.[1];
+  if (url === undefined) throw new Error(`the service did not start: ${text}`);
+  return {
+    url,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+async function ring(url: string, delivery: { secret: string; callId: string }): Promise<string> {
+  const body = JSON.stringify({ type: 'ringing', callId: delivery.callId, from: '+14155550123', to: e164 });
+  const response = await fetch(`${url}/api/v1/carrier/events`, { method: 'POST', body, headers: { 'X-Signature': signatureOf(Buffer.from(body), delivery.secret) } });
+  const { conversationId } = (await response.json()) as { conversationId: string | null };
+  if (conversationId === null) throw new Error('the call was not taken');
+  return conversationId;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly body: { readonly detail?: { readonly reason?: string } };
+}
+
+/** The index of who won. A bench of wrong answers would be no bench. */
+function requireOneWinner(replies: readonly Reply[]): number {
+  const winner = replies.findIndex(({ status }) => status === 200);
+  const lost = replies.filter(({ status, body }) => status === 409 && body.detail?.reason === 'already_claimed');
+  if (winner < 0 || lost.length !== replies.length - 1) throw new Error(`${lost.length} of ${replies.length} lost as they should`);
+  return winner;
+}
+
+class AgentSocket {
+  readonly #socket: WebSocket;
+  readonly #waiting = new Map<number, (reply: Reply) => void>();
+  #pong: () => void = () => {};
+  #lastId = 0;
+
+  static open(url: string, token: string): Promise<AgentSocket> {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/agent`, ['messaging.v1', `bearer.${token}`]);
+    return new Promise((done, failed) => {
+      const agent = new AgentSocket(socket);
+      socket.addEventListener('message', () => done(agent), { once: true });
+      socket.addEventListener('close', ({ code }) => failed(new Error(`closed with ${code}`)), { once: true });
+    });
+  }
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener('message', ({ data }) => {
+      const frame = JSON.parse(String(data)) as { type: string; id?: number } & Reply;
+      if (frame.type === 'pong') this.#pong();
+      else if (frame.type === 'reply') this.#waiting.get(frame.id ?? 0)?.(frame);
+    });
+  }
+
+  ping(): Promise<void> {
+    this.#socket.send('{"type":"ping"}');
+    return new Promise((done) => {
+      this.#pong = done;
+    });
+  }
+
+  call(method: string, params: object): Promise<Reply> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    this.#socket.send(JSON.stringify({ type: 'call', id, method, params }));
+    return new Promise((done) => {
+      this.#waiting.set(id, (reply) => {
+        this.#waiting.delete(id);
+        done(reply);
+      });
+    });
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+}
+
+async function timed<Result>(deed: () => Promise<Result>): Promise<{ result: Result; ms: number }> {
+  const startedMs = performance.now();
+  const result = await deed();
+  return { result, ms: performance.now() - startedMs };
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  for (const { name, value, unit, reference, ratio } of await run({ quick: process.argv.includes('--quick') })) {
+    process.stdout.write(`${name}: ${value.toFixed(2)} ${unit}, ${reference?.name} ${reference?.value.toFixed(2)} ${unit}, ratio ${ratio?.toFixed(2)}\n`);
+  }
+}

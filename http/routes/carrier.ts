@@ -1,0 +1,143 @@
+// What carriers deliver: events of calls, signed with the workspace's secret; and Twilio's own webhooks, signed its way. Who
+// signed it is found before what it says is read. Decisions 4.8.
+
+import Type, { type Static } from 'typebox';
+import { type CarrierAnswer, takeCarrierEvent } from '../../engine/carrier-events.ts';
+import { refuse, refuseField, refuseFields } from '../../engine/errors.ts';
+import { workspacesOfNumber } from '../../engine/number-directory.ts';
+import { systemCaller } from '../../engine/runtime/command.ts';
+import { findCallIdByCarrier } from '../../store/calls.ts';
+import type { CarrierEvent, CarrierHooks, HookName } from '../../workers/providers/carrier.ts';
+import { type RawRequest, route } from '../route.ts';
+import { E164, Id, nullable, Url } from '../schemas.ts';
+import type { Services } from '../services.ts';
+import { verifySignature } from '../signatures.ts';
+import { strictValidator } from '../validation.ts';
+import { openSecret } from '../workspace-secrets.ts';
+
+const Delivery = Type.Object({
+  type: Type.Enum(['ringing', 'ended', 'voicemail_left', 'recording_ready']),
+  callId: Type.String({ minLength: 1, maxLength: 200, description: 'The carrier\'s name for the call.' }),
+  from: nullable(E164),
+  to: E164,
+  durationMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 7 * 24 * 3600_000 })),
+  recordingUrl: Type.Optional(Url),
+  transcript: Type.Optional(Type.String({ maxLength: 10_000 })),
+});
+const validateDelivery = strictValidator(Delivery);
+
+const hookNames = ['voice', 'status', 'voicemail', 'transcription', 'recording'] as const satisfies readonly HookName[];
+
+export const carrierRoutes = [
+  route({
+    operation: 'carrier.event',
+    method: 'POST',
+    path: '/carrier/events',
+    tag: 'Carrier',
+    summary: 'Deliver an event of a call',
+    description:
+      'X-Signature is sha256= and the HMAC-SHA256 of the body in hex, with carrier.secret of GET /workspace/integrations. Each type counts once per callId: deliveries may come twice, late and in any order. ' +
+      'from is null when the caller withholds it; recording_ready needs recordingUrl. Events of a released number are taken and ignored, but for those of calls that were open at its release; conversationId is null then.',
+    access: { kind: 'public' },
+    anyHeaders: true,
+    httpOnly: true,
+    rawBody: { contentType: 'application/json', schema: Delivery },
+    reply: { status: 200, schema: Type.Object({ conversationId: nullable(Id) }) },
+    refusals: ['invalid_signature'],
+    async run({ raw }, services) {
+      const { workspaceId, event } = await readDelivery(raw, services);
+      const { conversationId } = await take(services, workspaceId, event);
+      return { conversationId };
+    },
+  }),
+
+  route({
+    operation: 'carrier.twilio',
+    method: 'POST',
+    path: '/carrier/twilio/{hook}',
+    tag: 'Carrier',
+    summary: 'Twilio\'s webhooks',
+    description: 'voice and status are set on a number when it is claimed; voicemail, transcription and recording are named in TwiML. Verified by X-Twilio-Signature over BASE_URL. Not there with another carrier.',
+    access: { kind: 'public' },
+    anyHeaders: true,
+    httpOnly: true,
+    params: Type.Object({ hook: Type.Enum(hookNames) }),
+    rawBody: { contentType: 'application/x-www-form-urlencoded', schema: Type.Object({ CallSid: Type.String(), AccountSid: Type.String() }) },
+    reply: { status: 200, schema: null, contentType: 'text/xml' },
+    refusals: ['invalid_signature'],
+    async send({ raw, params }, services) {
+      const hooks = services.carrier.hooks ?? refuse('not_found');
+      const { form, query } = verifiedForm(raw, hooks, services.config.baseUrl);
+      const event = hooks.eventOf(params.hook, form, query);
+      const answer = event === undefined ? undefined : await takeFromTwilio(services, event);
+      const call = { carrierCallId: event?.callId ?? '', fromE164: event?.from ?? null, toE164: event?.to ?? '' };
+      return { status: 200, headers: { 'Content-Type': 'text/xml; charset=utf-8' }, body: hooks.answer(params.hook, call, answer?.order ?? { kind: 'hangup' }) };
+    },
+  }),
+];
+
+function take(services: Services, workspaceId: string, event: CarrierEvent): Promise<CarrierAnswer> {
+  return services.engine.execute(takeCarrierEvent, { workspaceId, caller: systemCaller, params: event });
+}
+
+/** In the order of inbound email: the header, JSON, whose number and signature, then what the body says. */
+async function readDelivery(raw: RawRequest | undefined, services: Services): Promise<{ workspaceId: string; event: CarrierEvent }> {
+  const signature = raw?.headers['x-signature'];
+  if (raw === undefined || signature === undefined) refuse('invalid_signature');
+  const given = jsonOf(raw.body);
+  const to = (given as { to?: unknown } | null)?.to;
+  const workspaceIds = typeof to === 'string' ? workspacesOfNumber(services.directory, to) : [];
+  const workspaceId = workspaceIds.find((id) => isSignedBy(services, id, raw.body, signature)) ?? refuse('invalid_signature');
+  const fieldErrors = validateDelivery(given);
+  if (fieldErrors !== undefined) refuseFields('invalid_body', fieldErrors);
+  // It was just held against this schema.
+  const delivery = given as Static<typeof Delivery>;
+  if (delivery.from !== null && !(await services.numberingPlan.isPossible(delivery.from))) refuseField('invalid_body', 'from', 'must be a phone number in E.164, such as +14155550123');
+  return { workspaceId, event: eventOf(delivery) };
+}
+
+function isSignedBy(services: Services, workspaceId: string, body: Uint8Array, signature: string): boolean {
+  const secret = openSecret(services, workspaceId, 'carrier');
+  return secret !== undefined && verifySignature(body, signature, secret);
+}
+
+function eventOf(delivery: Static<typeof Delivery>): CarrierEvent {
+  const { type, callId, from, to, durationMs, recordingUrl, transcript } = delivery;
+  const call = { callId, from, to };
+  switch (type) {
+    case 'ringing':
+      return { ...call, type };
+    case 'ended':
+      return { ...call, type, durationMs };
+    case 'voicemail_left':
+      return { ...call, type, durationMs, recordingUrl, transcript };
+    case 'recording_ready':
+      return { ...call, type, recordingUrl: recordingUrl ?? refuseField('invalid_body', 'recordingUrl', 'is required') };
+  }
+}
+
+function jsonOf(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString('utf8'));
+  } catch {
+    refuseField('invalid_body', 'body', 'must be JSON');
+  }
+}
+
+function verifiedForm(raw: RawRequest | undefined, hooks: CarrierHooks, baseUrl: string): { form: URLSearchParams; query: URLSearchParams } {
+  if (raw === undefined) refuse('invalid_signature');
+  const url = `${baseUrl}${raw.path}${raw.query === '' ? '' : `?${raw.query}`}`;
+  const form = hooks.verify({ url, body: raw.body, signature: raw.headers['x-twilio-signature'] }) ?? refuse('invalid_signature');
+  return { form, query: new URLSearchParams(raw.query) };
+}
+
+/** Twilio signs for all workspaces alike: the one that knows the call, else the one that has the number. A number that nobody has rings nowhere. */
+function takeFromTwilio(services: Services, event: CarrierEvent): Promise<CarrierAnswer> | undefined {
+  const workspaceIds = workspacesOfNumber(services.directory, event.to);
+  const knowsCall = (workspaceId: string): boolean => {
+    const workspace = services.engine.workspace(workspaceId);
+    return workspace !== undefined && findCallIdByCarrier(workspace.db, event.callId) !== undefined;
+  };
+  const workspaceId = workspaceIds.find(knowsCall) ?? workspaceIds[0];
+  return workspaceId === undefined ? undefined : take(services, workspaceId, event);
+}

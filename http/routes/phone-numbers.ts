@@ -1,0 +1,192 @@
+// Phone numbers and voice profiles. Specification 4.18, decisions 4.18.
+
+import Type from 'typebox';
+import { requireAdmin } from '../../engine/access.ts';
+import { refuseField } from '../../engine/errors.ts';
+import { buyNumber, giveUpNumber, requireCarrier } from '../../engine/number-claims.ts';
+import { isNumberHeld } from '../../engine/number-directory.ts';
+import { changeNumber, listNumbers } from '../../engine/phone-numbers.ts';
+import { createVoiceProfile, listVoiceProfiles } from '../../engine/voice-profiles.ts';
+import { byCreated, pageOf } from '../cursor.ts';
+import { route } from '../route.ts';
+import { CursorQuery, E164, Id, NextCursor, nullable, Time, Url, WeeklyHours } from '../schemas.ts';
+
+const defaultSearchLimit = 10;
+const RoutingStrategy = Type.Enum(['all_agents', 'department', 'specific_agent']);
+const RoutingTargetId = nullable(Type.String({ format: 'uuid', description: 'The department or the agent; none for all agents.' }));
+const DisplayName = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
+const NumberKind = Type.Enum(['local', 'tollfree', 'international']);
+const Status = Type.Enum(['active', 'released']);
+
+const PhoneNumber = Type.Object({
+  id: Id,
+  e164: Type.String(),
+  displayName: Type.String(),
+  provider: Type.String(),
+  providerDidId: Type.String(),
+  routingStrategy: RoutingStrategy,
+  routingTargetId: nullable(Id),
+  voicemailEnabled: Type.Boolean(),
+  recordingEnabled: Type.Boolean(),
+  smartHoldEnabled: Type.Boolean(),
+  voiceProfileId: nullable(Id),
+  businessHours: nullable(WeeklyHours),
+  welcomeAudioUrl: nullable(Type.String()),
+  status: Status,
+  createdAt: Time,
+  releasedAt: nullable(Time),
+});
+
+const VoiceProfile = Type.Object({ id: Id, name: Type.String(), greetingText: Type.String(), voice: Type.String(), createdAt: Time });
+
+const anyAgent = { kind: 'agent', scope: null, feature: 'calls', featureSlug: 'plan_limit' } as const;
+const adminAlone = { ...anyAgent, role: 'admin', roleSlug: 'forbidden' } as const;
+
+export const phoneNumberRoutes = [
+  route({
+    operation: 'phoneNumber.search',
+    method: 'POST',
+    path: '/phone-numbers/available',
+    tag: 'Phone numbers',
+    summary: 'Search numbers that can be claimed',
+    description: 'areaCode is three digits for the US, Canada and toll-free numbers (800, 833, …), and needed there; for international it is the country\'s calling code (44) and may be left out.',
+    access: anyAgent,
+    body: Type.Object({
+      areaCode: Type.Optional(Type.String({ maxLength: 10 })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: defaultSearchLimit })),
+      kind: Type.Optional(NumberKind),
+    }),
+    reply: { status: 200, schema: Type.Object({ available: Type.Array(Type.Object({ e164: Type.String(), monthlyCost: Type.String({ description: 'US dollars.' }), locality: Type.String() })) }) },
+    refusals: [],
+    async run({ body }, { carrier, directory }) {
+      const { areaCode, limit = defaultSearchLimit, kind = 'local' } = body;
+      requireAreaCode(kind, areaCode);
+      requireCarrier(carrier);
+      return { available: await carrier.search({ kind, areaCode, limit, isHeld: (e164) => isNumberHeld(directory, e164) }) };
+    },
+  }),
+
+  route({
+    operation: 'phoneNumber.claim',
+    method: 'POST',
+    path: '/phone-numbers',
+    tag: 'Phone numbers',
+    summary: 'Claim a number',
+    description: 'Buys it at the carrier; calls come in from then on. Voicemail is on at first. A number that the carrier will not sell, such as one that needs an address: 422 semantic_error.',
+    access: adminAlone,
+    body: Type.Object({
+      e164: E164,
+      displayName: DisplayName,
+      routingStrategy: RoutingStrategy,
+      routingTargetId: Type.Optional(RoutingTargetId),
+      recordCalls: Type.Optional(Type.Boolean({ description: 'Becomes recordingEnabled. Default false.' })),
+      smartHoldEnabled: Type.Optional(Type.Boolean()),
+      voiceProfileId: Type.Optional(nullable(Id)),
+    }),
+    reply: { status: 201, schema: PhoneNumber },
+    refusals: ['number_taken', 'semantic_error'],
+    async run({ workspaceId, caller, body }, services) {
+      if (!(await services.numberingPlan.isPossible(body.e164))) refuseField('invalid_body', 'e164', 'must be a phone number in E.164, such as +14155550123');
+      return buyNumber(services, { workspaceId, caller, fields: body });
+    },
+  }),
+
+  route({
+    operation: 'phoneNumber.list',
+    method: 'GET',
+    path: '/phone-numbers',
+    tag: 'Phone numbers',
+    summary: 'List numbers',
+    description: 'Those in use; with status=released, those that were given up.',
+    access: anyAgent,
+    query: Type.Object({ status: Type.Optional(Status), ...CursorQuery }),
+    reply: { status: 200, schema: Type.Object({ numbers: Type.Array(PhoneNumber), nextCursor: NextCursor }) },
+    refusals: [],
+    read(view, { query }) {
+      const { rows, nextCursor } = pageOf(query, (page) => listNumbers(view, { status: query.status ?? 'active', ...page }), byCreated);
+      return { numbers: rows, nextCursor };
+    },
+  }),
+
+  route({
+    operation: 'phoneNumber.update',
+    method: 'PATCH',
+    path: '/phone-numbers/{phoneNumberId}',
+    tag: 'Phone numbers',
+    summary: 'Change a number',
+    description: 'The last writer wins. A new strategy forgets the target of the former one. businessHours null goes back to the department\'s or the workspace\'s. A released number: 410 gone.',
+    access: adminAlone,
+    params: Type.Object({ phoneNumberId: Id }),
+    body: Type.Object({
+      displayName: Type.Optional(DisplayName),
+      routingStrategy: Type.Optional(RoutingStrategy),
+      routingTargetId: Type.Optional(RoutingTargetId),
+      voicemailEnabled: Type.Optional(Type.Boolean()),
+      recordingEnabled: Type.Optional(Type.Boolean()),
+      smartHoldEnabled: Type.Optional(Type.Boolean()),
+      voiceProfileId: Type.Optional(nullable(Id)),
+      businessHours: Type.Optional(nullable(WeeklyHours)),
+      welcomeAudioUrl: Type.Optional(nullable(Url)),
+    }),
+    reply: { status: 200, schema: PhoneNumber },
+    refusals: ['gone', 'semantic_error'],
+    run({ workspaceId, caller, params, body }, { engine }) {
+      const { displayName, routingStrategy, routingTargetId, voicemailEnabled, recordingEnabled, smartHoldEnabled, voiceProfileId, businessHours, welcomeAudioUrl } = body;
+      const changes = { displayName, routingStrategy, routingTargetId, voicemailEnabled, recordingEnabled, smartHoldEnabled, voiceProfileId, businessHours, welcomeAudioUrl };
+      return engine.execute(changeNumber, { workspaceId, caller, params: { ...params, changes } });
+    },
+  }),
+
+  route({
+    operation: 'phoneNumber.release',
+    method: 'DELETE',
+    path: '/phone-numbers/{phoneNumberId}',
+    tag: 'Phone numbers',
+    summary: 'Release a number',
+    description: 'For good: it goes back to the carrier. Calls that still ring go to voicemail first. Answers with the record, which stays in the list of released numbers. Released before: 410 gone.',
+    access: adminAlone,
+    params: Type.Object({ phoneNumberId: Id }),
+    reply: { status: 200, schema: PhoneNumber },
+    refusals: ['gone'],
+    run: ({ workspaceId, caller, params }, services) => giveUpNumber(services, { workspaceId, caller, phoneNumberId: params.phoneNumberId }),
+  }),
+
+  route({
+    operation: 'voiceProfile.list',
+    method: 'GET',
+    path: '/voice-profiles',
+    tag: 'Phone numbers',
+    summary: 'List voice profiles',
+    access: { kind: 'agent', scope: null, role: 'admin', feature: 'calls' },
+    reply: { status: 200, schema: Type.Object({ voiceProfiles: Type.Array(VoiceProfile) }) },
+    refusals: [],
+    read(view) {
+      requireAdmin(view);
+      return { voiceProfiles: listVoiceProfiles(view) };
+    },
+  }),
+
+  route({
+    operation: 'voiceProfile.create',
+    method: 'POST',
+    path: '/voice-profiles',
+    tag: 'Phone numbers',
+    summary: 'Create a voice profile',
+    description: 'What a number says to its callers before it rings, and in which of the carrier\'s voices.',
+    access: { kind: 'agent', scope: null, role: 'admin', feature: 'calls' },
+    body: Type.Object({
+      name: Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' }),
+      greetingText: Type.String({ minLength: 1, maxLength: 1000, pattern: '\\S' }),
+      voice: Type.Optional(Type.String({ minLength: 1, maxLength: 60, pattern: '^[A-Za-z0-9.-]+$', description: 'The carrier\'s name for it, such as alice or Polly.Joanna. Default alice.' })),
+    }),
+    reply: { status: 201, schema: VoiceProfile },
+    refusals: ['semantic_error'],
+    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createVoiceProfile, { workspaceId, caller, params: body }),
+  }),
+];
+
+function requireAreaCode(kind: 'local' | 'tollfree' | 'international', areaCode: string | undefined): void {
+  if (kind !== 'international') {
+    if (!/^[2-9]\d\d$/.test(areaCode ?? '')) refuseField('invalid_body', 'areaCode', 'must be three digits, the first one 2 to 9');
+  } else if (areaCode !== undefined && !/^[1-9]\d{0,2}$/.test(areaCode)) refuseField('invalid_body', 'areaCode', 'must be the calling code of a country, such as 44');
+}
