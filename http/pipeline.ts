@@ -35,8 +35,8 @@ export interface RequestHead {
 export interface Reply {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** JSON text, or bytes; undefined for none. */
-  readonly body: string | Uint8Array | undefined;
+  /** Text, bytes, or text in parts; undefined for none. */
+  readonly body: string | Uint8Array | AsyncIterable<string> | undefined;
 }
 
 export type Respond = (reply: Reply) => void;
@@ -196,6 +196,19 @@ export class Pipeline {
         workspace.lane.whenDurable(() => settle(outcome, budget));
         return;
       }
+      if (route.ask !== undefined) {
+        const workspace = this.#requireWorkspace(call.workspaceId);
+        const view = workspace.view(call.caller);
+        authorise(route, view, call);
+        route
+          .ask(view, input, this.#services)
+          .then((value) => {
+            const outcome = this.#success(compiled, value);
+            workspace.lane.whenDurable(() => settle(outcome, budget));
+          })
+          .catch(fail);
+        return;
+      }
       if (call.workspaceId !== '') authorise(route, this.#requireWorkspace(call.workspaceId).view(call.caller), call);
       if (route.run !== undefined) {
         route.run(input, this.#services).then((value) => settle(this.#success(compiled, value), budget)).catch(fail);
@@ -257,10 +270,24 @@ export class Pipeline {
     if ('refusal' in outcome) return this.#refused(outcome.refusal, { head, requestId, version: begun.version, budget });
     const headers = commonHeaders({ head, requestId, version: begun.version, budget });
     if (compiled.route.sunset !== undefined) headers['Sunset'] = new Date(compiled.route.sunset).toUTCString();
-    if ('raw' in outcome) return { status: outcome.raw.status, headers: { ...headers, ...outcome.raw.headers }, body: outcome.raw.body };
+    if ('raw' in outcome) {
+      const { status, headers: own, body } = outcome.raw;
+      const isStreamed = typeof body === 'object' && Symbol.asyncIterator in body;
+      return { status, headers: { ...headers, ...own }, body: isStreamed ? this.#logged(body, { requestId, operation: compiled.route.operation }) : body };
+    }
     if (outcome.value === undefined) return { status: outcome.status, headers, body: undefined };
     headers['Content-Type'] = 'application/json; charset=utf-8';
     return { status: outcome.status, headers, body: JSON.stringify(outcome.value) };
+  }
+
+  /** What fails after its first part can no longer be answered with an error. */
+  async *#logged(parts: AsyncIterable<string>, about: { requestId: string; operation: string }): AsyncGenerator<string> {
+    try {
+      yield* parts;
+    } catch (error) {
+      this.#services.log.error({ ...about, err: error }, 'a reply broke off');
+      throw error;
+    }
   }
 
   #refused(refusal: Refusal, about: { head: RequestHead; requestId: string; version?: string; budget?: Budget | undefined }): Reply {

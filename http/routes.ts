@@ -3,10 +3,11 @@
 import type { Route } from './route.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { authRoutes } from './routes/auth.ts';
+import { conversationReadRoutes } from './routes/conversation-reads.ts';
 import { conversationRoutes } from './routes/conversations.ts';
 import { savedReplyRoutes } from './routes/saved-replies.ts';
 import { siteRoutes } from './routes/sites.ts';
 import { widgetRoutes } from './routes/widget.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
 
-export const apiRoutes: readonly Route[] = [...authRoutes, ...agentRoutes, ...workspaceRoutes, ...conversationRoutes, ...siteRoutes, ...savedReplyRoutes, ...widgetRoutes];
+export const apiRoutes: readonly Route[] = [...authRoutes, ...agentRoutes, ...workspaceRoutes, ...conversationRoutes, ...conversationReadRoutes, ...siteRoutes, ...savedReplyRoutes, ...widgetRoutes];

@@ -18,6 +18,7 @@ import { createAccessTokens } from '../workers/access-tokens.ts';
 import { createCheckpointer } from '../workers/checkpointer.ts';
 import { createPasswordHasher } from '../workers/password-hasher.ts';
 import { createPasswordStrength } from '../workers/password-strength.ts';
+import { createReader } from '../workers/reader.ts';
 import { MailRefused, type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
 import type { Config } from './config.ts';
 import { readOrMakeSecret } from './data-folder.ts';
@@ -84,6 +85,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     });
   const ids = createIds(clock, options.fillRandom);
   const checkpointer = createCheckpointer();
+  const reader = createReader({ dataDir });
   const mail = options.mail ?? (config.mail.provider === 'smtp' ? smtpSender(config.mail.url) : outboxSender(join(dataDir, 'outbox')));
   const syncToDisk = options.syncToDisk === undefined ? {} : { syncToDisk: options.syncToDisk };
   const random = options.random === undefined ? {} : { random: options.random };
@@ -115,6 +117,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     strength: createPasswordStrength(),
     accessTokens: createAccessTokens(secret, () => clock.now()),
     visitorTokens: createVisitorTokens(secret),
+    reader,
     dropVisitor: (workspaceId, visitorId) => sockets.dropVisitor(workspaceId, visitorId),
   };
 
@@ -127,7 +130,10 @@ export async function serve(options: ServeOptions): Promise<Running> {
   const routes: readonly Route[] = [...apiRoutes, ...systemRoutes({ routes: () => routes, metrics, baseUrl: config.baseUrl, isReady: () => ready })];
   const pipeline = new Pipeline({ services, routes, metrics, checkReplies: options.checkReplies ?? false });
   const sockets: Sockets = new Sockets(services, pipeline);
-  engine.onPublish((workspaceId, events) => sockets.publish(workspaceId, events));
+  engine.onPublish((workspaceId, events) => {
+    sockets.publish(workspaceId, events);
+    reader.noteMessages(workspaceId, events.filter(({ type }) => type === 'message.created').length);
+  });
   const server = createServer({ pipeline, sockets, trustProxy: config.trustProxy, bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs });
 
   await directory.sweep((workspaceId, agentId) => emailOf(engine, workspaceId, agentId));
@@ -160,6 +166,8 @@ export async function serve(options: ServeOptions): Promise<Running> {
     server.stopListening();
     await Promise.race([server.drained(), new Promise((resolve) => setTimeout(resolve, drainTimeoutMs).unref())]);
     sockets.endAll();
+    // Before the engine, whose last connection to a file tidies its log away.
+    await reader.stop();
     await engine.stop();
     await directory.stop();
     server.close();

@@ -36,6 +36,10 @@ const maxFrameBytes = 256 * 1024;
 const noCompression = 0;
 const idleTimeoutSeconds = 120;
 const drainPollMs = 10;
+/** The least that a connection takes when it says that it takes more; a larger piece would pile up behind a slow caller. */
+const pieceBytes = 16 * 1024;
+/** A caller that takes nothing for so long is let go. */
+const stallTimeoutMs = 30_000;
 const text = new TextDecoder();
 
 export function createServer(options: ServerOptions): Server {
@@ -49,10 +53,25 @@ export function createServer(options: ServerOptions): Server {
     const head = headOf(res, req, options.trustProxy);
     const begun = pipeline.begin(head);
     let aborted = false;
+    let wake = (): void => {};
     underWay += 1;
     const respond = (reply: Reply): void => {
+      const isHead = head.method === 'HEAD';
+      const { body } = reply;
+      if (isStreamed(body) && !isHead && !aborted) {
+        const caller: Caller = { isGone: () => aborted, onceReady: (call) => (wake = call) };
+        res.onWritable(() => {
+          wake();
+          return true;
+        });
+        void writeParts(res, { head: reply, body }, caller, () => stopping).finally(() => {
+          underWay -= 1;
+          aborted = true;
+        });
+        return;
+      }
       underWay -= 1;
-      if (!aborted) write(res, reply, { isHead: head.method === 'HEAD', close: stopping });
+      if (!aborted) write(res, reply, { isHead, close: stopping });
       aborted = true;
     };
     const abort = (): void => {
@@ -64,6 +83,7 @@ export function createServer(options: ServerOptions): Server {
     res.onAborted(() => {
       if (handed) aborted = true;
       else abort();
+      wake();
     });
     if (!('compiled' in begun)) {
       respond(begun);
@@ -220,14 +240,63 @@ function addressOf(res: HttpResponse): string {
   return mapped === null ? address : mapped.slice(1).map((byte) => Number.parseInt(byte, 16)).join('.');
 }
 
+function writeHead(res: HttpResponse, reply: Reply): void {
+  res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`);
+  for (const name in reply.headers) res.writeHeader(name, reply.headers[name] ?? '');
+}
+
 function write(res: HttpResponse, reply: Reply, options: { isHead: boolean; close: boolean }): void {
+  const { status, body } = reply;
   res.cork(() => {
-    res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`);
-    for (const name in reply.headers) res.writeHeader(name, reply.headers[name] ?? '');
-    if (reply.body === undefined || options.isHead) {
-      const hasLength = reply.status !== 204 && reply.status !== 304;
-      res.endWithoutBody(hasLength ? (reply.body === undefined ? 0 : Buffer.byteLength(reply.body)) : undefined, options.close);
-    } else res.end(reply.body, options.close);
+    writeHead(res, reply);
+    if (isStreamed(body)) res.endWithoutBody(undefined, options.close);
+    else if (body === undefined || options.isHead) {
+      const hasLength = status !== 204 && status !== 304;
+      res.endWithoutBody(hasLength ? (body === undefined ? 0 : Buffer.byteLength(body)) : undefined, options.close);
+    } else res.end(body, options.close);
+  });
+}
+
+function isStreamed(body: Reply['body']): body is AsyncIterable<string> {
+  return typeof body === 'object' && Symbol.asyncIterator in body;
+}
+
+/** Who takes a reply in parts. */
+interface Caller {
+  isGone(): boolean;
+  /** Calls once more can be sent, or the caller is gone. */
+  onceReady(call: () => void): void;
+}
+
+/** Writes each part when the one before has left, so that a slow caller costs one part of memory, and a stalled one its connection. */
+async function writeParts(res: HttpResponse, reply: { head: Reply; body: AsyncIterable<string> }, caller: Caller, isStopping: () => boolean): Promise<void> {
+  try {
+    res.cork(() => writeHead(res, reply.head));
+    for await (const part of reply.body) {
+      const bytes = Buffer.from(part);
+      for (let at = 0; at < bytes.length && !caller.isGone(); at += pieceBytes) {
+        let hasLeft = false;
+        res.cork(() => {
+          hasLeft = res.write(bytes.subarray(at, at + pieceBytes));
+        });
+        if (!hasLeft) await ready(caller);
+      }
+      if (caller.isGone()) return;
+    }
+    res.cork(() => void res.end(undefined, isStopping()));
+  } catch {
+    // The pipeline logs why a part could not be made. What was sent would look complete if its connection did not end here.
+    if (!caller.isGone()) res.close();
+  }
+}
+
+function ready(caller: Caller): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('the caller takes nothing')), stallTimeoutMs).unref();
+    caller.onceReady(() => {
+      clearTimeout(timer);
+      resolve();
+    });
   });
 }
 

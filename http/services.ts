@@ -8,6 +8,7 @@ import type { Clock } from '../engine/runtime/clock.ts';
 import type { AccessTokens } from '../workers/access-tokens.ts';
 import type { PasswordHasher } from '../workers/password-hasher.ts';
 import type { PasswordStrength } from '../workers/password-strength.ts';
+import type { Reader } from '../workers/reader.ts';
 import type { Config } from './config.ts';
 import type { VisitorTokens } from './visitor-tokens.ts';
 
@@ -22,6 +23,7 @@ export interface Services {
   readonly strength: PasswordStrength;
   readonly accessTokens: AccessTokens;
   readonly visitorTokens: VisitorTokens;
+  readonly reader: Reader;
   /** Ends the visitor's open sockets: it was blocked. */
   dropVisitor(workspaceId: string, visitorId: string): void;
 }

@@ -1,5 +1,6 @@
 // Internal notes of a conversation.
 
+import type { Cursor } from './cursor.ts';
 import type { Database } from './database.ts';
 
 export interface NoteRecord {
@@ -35,4 +36,9 @@ export function findLatestNoteBy(db: Database, conversationId: string, authorAge
 /** Newest first. */
 export function notesOf(db: Database, conversationId: string): NoteRecord[] {
   return db.all<NoteRecord>('SELECT * FROM note WHERE conversationId = ? ORDER BY createdAt DESC, id DESC', [conversationId]);
+}
+
+/** Oldest first, one by one: those after `after`. */
+export function* notesAfter(db: Database, conversationId: string, after: Cursor): Generator<NoteRecord> {
+  yield* db.iterate<NoteRecord>('SELECT * FROM note WHERE conversationId = ? AND (createdAt, id) > (?, ?) ORDER BY createdAt, id', [conversationId, after.at, after.id]);
 }
