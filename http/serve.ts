@@ -125,6 +125,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   const metrics = createMetrics({
     engine: () => engine.figures,
     sockets: () => sockets.counts,
+    readerWaiting: () => reader.waiting,
     outboxAgeSeconds: () => outboxAgeSeconds(engine, clock),
   });
   const routes: readonly Route[] = [...apiRoutes, ...systemRoutes({ routes: () => routes, metrics, baseUrl: config.baseUrl, isReady: () => ready })];

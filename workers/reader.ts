@@ -23,6 +23,8 @@ export interface Reader {
   events(page: OfConversation & { afterSeq: number; upToSeq: number }): Promise<{ events: EventRow[]; afterSeq: number }>;
   /** Says that so many messages were written and are durable. Now and then that has the search index follow. */
   noteMessages(workspaceId: string, count: number): void;
+  /** Questions without an answer yet. */
+  readonly waiting: number;
   stop(): Promise<void>;
 }
 
@@ -53,6 +55,9 @@ export function createReader(data: ReaderData): Reader {
       thread.ask('index', { workspaceId }).catch(() => {
         // Busy or failed: the next search does it.
       });
+    },
+    get waiting() {
+      return thread.waiting;
     },
     stop: () => thread.stop(),
   };

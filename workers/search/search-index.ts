@@ -107,7 +107,8 @@ export class SearchIndex {
       const index = new SearchIndex(source, db);
       if (index.#isOfItsSource()) return index;
     } catch (error) {
-      if (!(error instanceof DatabaseUnusable)) {
+      const isItsOwn = error instanceof DatabaseUnusable || db?.isSound() === false;
+      if (!isItsOwn) {
         db?.close();
         throw error;
       }
