@@ -12,6 +12,7 @@ import { type ConversationRecord, insertConversation } from '../store/conversati
 import { Database } from '../store/database.ts';
 import { insertMessage } from '../store/messages.ts';
 import { insertVisitor } from '../store/visitors.ts';
+import { Random } from '../test/support/random.ts';
 
 export interface Row {
   readonly name: string;
@@ -51,7 +52,7 @@ export async function run(): Promise<Row[]> {
     let found = 0;
     const misspelt = await timed(queries, async (query) => {
       const { rows } = (await client.search(query.misspelt)).body;
-      if (rows.some((row: { conversationId: string }) => row.conversationId === query.conversationId)) found += 1;
+      if (rows.some((row) => row.conversationId === query.conversationId)) found += 1;
     });
     const common = await timed(queries.slice(0, 500), (_, index) => client.search(chat.commonQueries[index % chat.commonQueries.length] ?? ''));
     const written = await writing.stop();
@@ -95,17 +96,17 @@ interface Chat {
 function fill(running: Running, workspaceId: string): Chat {
   const { engine, ids } = running.services;
   const { db } = engine.workspace(workspaceId) ?? failed('the workspace is not open');
-  const random = randomFrom(seed);
+  const random = new Random(seed);
   const words = makeWords(random);
   const upTo: number[] = [];
   let sum = 0;
   for (let rank = 0; rank < words.length; rank += 1) upTo.push((sum += 1 / (rank + 2.7)));
-  const pick = (): string => words[indexOf(upTo, random() * sum)] ?? 'the';
+  const pick = (): string => words[indexOf(upTo, random.next() * sum)] ?? 'the';
   const text = (): string => {
-    const parts = Array.from({ length: 4 + Math.floor(random() * 16) }, pick);
-    if (random() < 0.1) parts.push(`#${10_000 + Math.floor(random() * 90_000)}`);
+    const parts = Array.from({ length: 4 + random.below(16) }, pick);
+    if (random.chance(0.1)) parts.push(`#${10_000 + random.below(90_000)}`);
     const line = parts.join(' ');
-    return `${line[0]?.toUpperCase()}${line.slice(1)}${random() < 0.3 ? '?' : '.'}`;
+    return `${line[0]?.toUpperCase()}${line.slice(1)}${random.chance(0.3) ? '?' : '.'}`;
   };
 
   const bodies: string[] = [];
@@ -135,7 +136,7 @@ function fill(running: Running, workspaceId: string): Chat {
   });
   for (let index = 0; index < messages; index += 1) {
     // Conversations overlap, as they do.
-    const conversationId = conversationIds[Math.min(conversations - 1, Math.floor((index / messages) * conversations + random() * 20))] ?? '';
+    const conversationId = conversationIds[Math.min(conversations - 1, Math.floor((index / messages) * conversations + random.next() * 20))] ?? '';
     const body = text();
     insertMessage(db, { id: ids.uuid(), conversationId, senderType: index % 2 === 0 ? 'visitor' : 'agent', senderId: null, body, attachments: [], deliveryStatus: null, readAt: null, createdAt: timeOf(index) });
     bodies.push(body);
@@ -150,11 +151,11 @@ function fill(running: Running, workspaceId: string): Chat {
     text,
     query() {
       for (;;) {
-        const index = Math.floor(random() * messages);
+        const index = random.below(messages);
         const long = (bodies[index]?.toLowerCase().match(/[a-z]{5,}/g) ?? []).filter((word) => words.indexOf(word) > 200);
         const [first, second] = [long[0], long.at(-1)];
         if (first === undefined || second === undefined || first === second) continue;
-        const [bad, good] = random() < 0.5 ? [first, second] : [second, first];
+        const [bad, good] = random.chance(0.5) ? [first, second] : [second, first];
         return { words: [first, second], misspelt: `${misspell(bad, random)} ${good}`, conversationId: owners[index] ?? '' };
       }
     },
@@ -164,17 +165,17 @@ function fill(running: Running, workspaceId: string): Chat {
 const head =
   'the i you to a and it is my for of in that have on not your we can this me be with but are please hi order do was hello so if thanks at will just would get has what like there when how one still know now need out from an help up here no yes time received or all thank back about email account sent payment any then only refund delivery they day card been could as message because work am by today address again number see them sorry good product after did website want shipping some customer great check tell us password';
 
-function makeWords(random: () => number): string[] {
+function makeWords(random: Random): string[] {
   const syllables = ['an', 'ber', 'con', 'de', 'el', 'fin', 'gor', 'hal', 'in', 'jo', 'ka', 'lem', 'mi', 'nor', 'op', 'per', 'qui', 'ra', 'ser', 'ti', 'un', 'ver', 'wil', 'xa', 'yo', 'zen', 'ing', 'ed', 'ly', 'ment', 'tion', 's'];
   const words = new Set(head.split(' '));
-  while (words.size < vocabulary) words.add(Array.from({ length: 2 + Math.floor(random() * 4) }, () => syllables[Math.floor(random() * syllables.length)]).join(''));
+  while (words.size < vocabulary) words.add(Array.from({ length: 2 + random.below(4) }, () => random.pick(syllables)).join(''));
   return [...words];
 }
 
-function misspell(word: string, random: () => number): string {
-  const at = Math.floor(random() * (word.length - 1));
-  const other = String.fromCharCode(97 + Math.floor(random() * 26));
-  switch (Math.floor(random() * 4)) {
+function misspell(word: string, random: Random): string {
+  const at = random.below(word.length - 1);
+  const other = String.fromCharCode(97 + random.below(26));
+  switch (random.below(4)) {
     case 0:
       return word.slice(0, at) + word.slice(at + 1);
     case 1:
@@ -217,6 +218,12 @@ function writeOn(client: Client, chat: Chat): { stop(): Promise<number> } {
   };
 }
 
+interface Answer {
+  readonly status: number;
+  /** Parsed JSON; which fields it has is known to who asked. */
+  readonly body: { readonly token: string; readonly agent: { readonly workspaceId: string }; readonly rows: readonly { readonly conversationId: string }[] };
+}
+
 class Client {
   readonly #port: number;
   readonly #agent = new Agent({ keepAlive: true });
@@ -226,11 +233,11 @@ class Client {
     this.#port = port;
   }
 
-  search(q: string): Promise<{ status: number; body: any }> {
+  search(q: string): Promise<Answer> {
     return this.call('GET', `/conversations/search?q=${encodeURIComponent(q)}`);
   }
 
-  call(method: string, path: string, body?: object): Promise<{ status: number; body: any }> {
+  call(method: string, path: string, body?: object): Promise<Answer> {
     const headers: Record<string, string> = { Accept: 'application/json' };
     if (this.token !== '') headers['Authorization'] = `Bearer ${this.token}`;
     if (body !== undefined) headers['Content-Type'] = 'application/json';
@@ -271,17 +278,6 @@ function indexOf(upTo: readonly number[], value: number): number {
     else high = middle;
   }
   return low;
-}
-
-/** Mulberry32. */
-function randomFrom(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 function failed(message: string): never {

@@ -42,9 +42,9 @@ export function postingsOf(db: Database, field: SearchField, word: string, segme
   return db.all<Posting>('SELECT segment, docs FROM posting WHERE field = ? AND word = ? AND segment < ?', [codeOf[field], word, segments]);
 }
 
-/** Of every word that begins with `prefix`. */
-export function postingsFrom(db: Database, field: SearchField, prefix: string, segments: number): Posting[] {
-  return db.all<Posting>('SELECT segment, docs FROM posting WHERE field = ? AND word >= ? AND word < ? AND segment < ?', [codeOf[field], prefix, prefix + afterAll, segments]);
+/** Of every longer word that begins with `prefix`. */
+export function postingsBeyond(db: Database, field: SearchField, prefix: string, segments: number): Posting[] {
+  return db.all<Posting>('SELECT segment, docs FROM posting WHERE field = ? AND word > ? AND word < ? AND segment < ?', [codeOf[field], prefix, prefix + afterAll, segments]);
 }
 
 export function isSpelled(db: Database, hash: number, word: string): boolean {

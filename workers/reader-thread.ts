@@ -21,7 +21,7 @@ interface OfConversation {
 }
 
 /** How long a search waits for an index that is being made; then the caller is told to come back. */
-const maxCatchUpMs = 5000;
+const maxCatchUpMs = 10_000;
 /** Characters of an answer that is one page of many, so that neither thread is held by it. */
 const pageChars = 64 * 1024;
 /** Events looked through for one page. */

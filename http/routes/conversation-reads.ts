@@ -27,7 +27,7 @@ export const conversationReadRoutes = [
     ].join(' '),
     access: { kind: 'agent', scope: 'conversations:read' },
     query: Type.Object({
-      q: Type.String({ minLength: 1, maxLength: 200, pattern: '[\\p{L}\\p{N}]', description: 'At least one letter or digit.' }),
+      q: Type.String({ minLength: 1, maxLength: 200, description: 'Words; at least one letter or digit.' }),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxSearchRows, default: maxSearchRows })),
       status: Type.Optional(RequestedStatus),
       channel: Type.Optional(Channel),
@@ -39,6 +39,7 @@ export const conversationReadRoutes = [
     refusals: [],
     ask(view, { workspaceId, query }, { reader }) {
       const { q, limit = maxSearchRows, status, channel, tag, from, to } = query;
+      if (!/[\p{L}\p{N}]/u.test(q)) refuseField('invalid_query', 'q', 'must hold a letter or a digit');
       const filter = { status, channel, tag, fromMs: timeOf('from', from), toMs: timeOf('to', to) };
       return reader.search(workspaceId, { q, limit, filter, reach: reachOf(callingAgent(view)) });
     },

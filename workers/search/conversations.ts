@@ -95,17 +95,17 @@ export class Conversations {
 
   /** The rule of Reach (store/conversations.ts) and the filter, as one question by number. */
   wanted(reach: Reach, filter: SearchFilter): (no: number) => boolean {
-    const channels = new Set(reach.channels.filter((channel) => filter.channel === undefined || channel === filter.channel).map((channel) => this.#codeOf(channel)));
-    const departments = reach.departmentIds === null ? undefined : new Set([nobody, ...reach.departmentIds.map((id) => this.#codeOf(id))]);
+    const channels = this.#setOf(reach.channels.filter((channel) => filter.channel === undefined || channel === filter.channel));
+    const departments = reach.departmentIds === null ? undefined : this.#setOf([null, ...reach.departmentIds]);
     const agent = this.#codeOf(reach.agentId);
     const status = filter.status === undefined ? undefined : this.#codeOf(filter.status);
     const { tag, fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY } = filter;
     return (no) => {
-      if (!channels.has(this.#channel[no] ?? nobody)) return false;
+      if (channels[this.#channel[no] ?? nobody] !== 1) return false;
       if (status !== undefined && this.#status[no] !== status) return false;
       const updatedMs = this.#updatedMs[no] ?? 0;
       if (updatedMs < fromMs || updatedMs > toMs) return false;
-      if (departments !== undefined && !departments.has(this.#department[no] ?? nobody) && this.#assignee[no] !== agent && this.#offeredTo[no] !== agent) return false;
+      if (departments !== undefined && departments[this.#department[no] ?? nobody] !== 1 && this.#assignee[no] !== agent && this.#offeredTo[no] !== agent) return false;
       return tag === undefined || this.#tags.get(no)?.includes(tag) === true;
     };
   }
@@ -140,6 +140,14 @@ export class Conversations {
     let code = this.#codes.get(value);
     if (code === undefined) this.#codes.set(value, (code = this.#codes.size + 1));
     return code;
+  }
+
+  /** 1 for the code of each value. */
+  #setOf(values: readonly (string | null)[]): Uint8Array {
+    const codes = values.map((value) => this.#codeOf(value));
+    const set = new Uint8Array(this.#codes.size + 1);
+    for (const code of codes) set[code] = 1;
+    return set;
   }
 
   #reserve(): void {

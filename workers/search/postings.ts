@@ -3,7 +3,7 @@
 // are kept in memory and are read again from their source after a restart.
 
 import type { Database } from '../../store/database.ts';
-import { findProgress, insertPosting, postingsFrom, postingsOf, type Progress, putProgress, type SearchField } from '../../store/search-index.ts';
+import { findProgress, insertPosting, postingsBeyond, postingsOf, type Progress, putProgress, type SearchField } from '../../store/search-index.ts';
 import type { Dictionary } from './dictionary.ts';
 import { canBeMisspelt, eachWord, isMisspelt, type Level, levels, listedPrefix, listedPrefixes, type QueryWord } from './words.ts';
 
@@ -85,7 +85,7 @@ export class WordIndex {
   find(asked: QueryWord, spelledAlike: readonly string[]): Meeting[] {
     const mayBeMisspelt = canBeMisspelt(asked.text);
     const exact: DocList[] = this.#stored(asked.text);
-    const beginning: DocList[] = asked.isPrefix ? this.#storedFrom(asked.text) : [];
+    const beginning: DocList[] = asked.isPrefix ? this.#storedLonger(asked.text) : [];
     const misspelt: DocList[] = spelledAlike.flatMap((word) => this.#stored(word));
     for (const [segment, { words }] of this.#recent) {
       const base = segment * segmentDocs;
@@ -136,10 +136,10 @@ export class WordIndex {
     return postingsOf(this.#db, this.#field, word, this.#progress.segments).map(docListOf);
   }
 
-  #storedFrom(prefix: string): DocList[] {
+  #storedLonger(prefix: string): DocList[] {
     const listed = listedPrefix(prefix);
     if (listed !== undefined) return this.#stored(listed);
-    return postingsFrom(this.#db, this.#field, prefix, this.#progress.segments).map(docListOf);
+    return postingsBeyond(this.#db, this.#field, prefix, this.#progress.segments).map(docListOf);
   }
 }
 

@@ -103,14 +103,13 @@ export function spellings(word: string): number[] {
   return hashes;
 }
 
-/** The beginnings under which a word is listed beside itself. */
+/** The beginnings under which a word is listed beside itself: those shorter than it. */
 export function listedPrefixes(word: string): string[] {
-  // A pair of characters, or the last of its text.
-  if (beginsUnspaced.test(word)) return [String.fromCodePoint(word.codePointAt(0) ?? 0) + prefixMark];
-  return listedPrefixChars.filter((length) => length <= word.length).map((length) => word.slice(0, length) + prefixMark);
+  const lengths = beginsUnspaced.test(word) ? [String.fromCodePoint(word.codePointAt(0) ?? 0).length] : listedPrefixChars;
+  return lengths.filter((length) => length < word.length).map((length) => word.slice(0, length) + prefixMark);
 }
 
-/** How a beginning is listed; undefined when it is too long to be. */
+/** How the longer words of a beginning are listed; undefined when it is too long to be. */
 export function listedPrefix(prefix: string): string | undefined {
   return beginsUnspaced.test(prefix) || listedPrefixChars.includes(prefix.length) ? prefix + prefixMark : undefined;
 }
