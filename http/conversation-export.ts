@@ -1,6 +1,6 @@
 // The whole record of a conversation as JSON text in parts: {conversation, visitor, contact, messages, notes, events}. The
-// reader thread reads it page by page, so that neither its length nor a slow caller holds anybody up. What is written after
-// its beginning is left out, which gives it an end.
+// reader thread reads it page by page, so that neither its length nor a slow caller holds anybody up. What is added after its
+// beginning is left out, which gives it an end; what is edited meanwhile may already be so.
 
 import { conversationView } from '../engine/conversation.ts';
 import { messageView } from '../engine/messages.ts';
@@ -10,7 +10,9 @@ import type { Workspace } from '../engine/runtime/workspace.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import { findContact } from '../store/contacts.ts';
 import type { ConversationRecord } from '../store/conversations.ts';
+import type { Cursor } from '../store/cursor.ts';
 import type { EventRow } from '../store/events.ts';
+import { newestNote } from '../store/notes.ts';
 import type { Reader } from '../workers/reader.ts';
 
 interface Export {
@@ -21,15 +23,26 @@ interface Export {
   readonly reader: Reader;
 }
 
-/** Rejects with what the reader rejects with, before the first part if it can be known by then. */
+/** Before every note. */
+const beforeAll: Cursor = { at: '', id: '' };
+
+/** Rejects with what the reader rejects with, if it cannot read the first page. */
 export async function exportConversation(of: Export): Promise<AsyncIterable<string>> {
   const { view, conversation } = of;
-  const upTo = { time: conversation.lastLineAt ?? '', seq: of.workspace.publishedSeq };
+  const upTo = { line: conversation.lastLineAt ?? '', note: newestNote(view.db, conversation.id) ?? beforeAll, seq: of.workspace.publishedSeq };
   const visitor = conversation.visitorId === null ? null : (view.state(visitorKind, conversation.visitorId) ?? null);
   const contact = conversation.contactId === null ? null : (findContact(view.db, conversation.contactId) ?? null);
   const head = JSON.stringify({ conversation: conversationView(conversation), visitor, contact });
-  const beforeFirst = await of.reader.firstEvent({ workspaceId: of.workspace.workspaceId, at: conversation.createdAt });
-  return parts(head, { messages: messagePages(of, upTo.time), notes: notePages(of), events: eventPages(of, { afterSeq: beforeFirst, upToSeq: upTo.seq }) });
+  const messages = messagePages(of, upTo.line);
+  // While nothing was sent, a failure can still be answered as one.
+  const firstPage = await messages.next();
+  return parts(head, { messages: begunWith(firstPage, messages), notes: notePages(of, upTo.note), events: eventPages(of, upTo.seq) });
+}
+
+async function* begunWith<Page>(first: IteratorResult<Page, void>, rest: AsyncGenerator<Page, void>): AsyncGenerator<Page> {
+  if (first.done === true) return;
+  yield first.value;
+  yield* rest;
 }
 
 async function* parts(head: string, lists: Readonly<Record<string, AsyncIterable<string[]>>>): AsyncGenerator<string> {
@@ -37,7 +50,6 @@ async function* parts(head: string, lists: Readonly<Record<string, AsyncIterable
   for (const [name, pages] of Object.entries(lists)) {
     let before = `,"${name}":[`;
     for await (const items of pages) {
-      if (items.length === 0) continue;
       yield before + items.join(',');
       before = ',';
     }
@@ -46,7 +58,7 @@ async function* parts(head: string, lists: Readonly<Record<string, AsyncIterable
   yield '}';
 }
 
-async function* messagePages(of: Export, upTo: string): AsyncGenerator<string[]> {
+async function* messagePages(of: Export, upTo: string): AsyncGenerator<string[], void> {
   let after = '';
   for (;;) {
     const page = await durable(of, of.reader.messages({ ...nameOf(of), after, upTo }));
@@ -57,10 +69,10 @@ async function* messagePages(of: Export, upTo: string): AsyncGenerator<string[]>
   }
 }
 
-async function* notePages(of: Export): AsyncGenerator<string[]> {
-  let after = { at: '', id: '' };
+async function* notePages(of: Export, upTo: Cursor): AsyncGenerator<string[]> {
+  let after = beforeAll;
   for (;;) {
-    const page = await durable(of, of.reader.notes({ ...nameOf(of), after }));
+    const page = await durable(of, of.reader.notes({ ...nameOf(of), after, upTo }));
     const last = page.at(-1);
     if (last === undefined) return;
     yield page.map((note) => JSON.stringify(noteView(of.view, note)));
@@ -68,12 +80,14 @@ async function* notePages(of: Export): AsyncGenerator<string[]> {
   }
 }
 
-async function* eventPages(of: Export, range: { afterSeq: number; upToSeq: number }): AsyncGenerator<string[]> {
-  let { afterSeq } = range;
-  while (afterSeq < range.upToSeq) {
-    const page = await durable(of, of.reader.events({ ...nameOf(of), afterSeq, upToSeq: range.upToSeq }));
-    yield page.events.map(eventText);
-    afterSeq = page.afterSeq;
+async function* eventPages(of: Export, upToSeq: number): AsyncGenerator<string[]> {
+  let afterSeq = 0;
+  for (;;) {
+    const page = await durable(of, of.reader.events({ ...nameOf(of), afterSeq, upToSeq }));
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page.map(eventText);
+    afterSeq = last.seq;
   }
 }
 

@@ -249,11 +249,11 @@ function write(res: HttpResponse, reply: Reply, options: { isHead: boolean; clos
   const { status, body } = reply;
   res.cork(() => {
     writeHead(res, reply);
-    if (isStreamed(body)) res.endWithoutBody(undefined, options.close);
-    else if (body === undefined || options.isHead) {
-      const hasLength = status !== 204 && status !== 304;
-      res.endWithoutBody(hasLength ? (body === undefined ? 0 : Buffer.byteLength(body)) : undefined, options.close);
-    } else res.end(body, options.close);
+    const hasNoLength = status === 204 || status === 304 || isStreamed(body);
+    // Given a length of undefined the library writes one of 2^63; a connection that stays open here is closed with the others.
+    if (hasNoLength) res.endWithoutBody();
+    else if (body === undefined || options.isHead) res.endWithoutBody(body === undefined ? 0 : Buffer.byteLength(body), options.close);
+    else res.end(body, options.close);
   });
 }
 

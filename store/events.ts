@@ -35,20 +35,12 @@ export function deleteEventsBefore(db: Database, at: string, limit: number): num
   return db.run('DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE at < ? AND seq < (SELECT max(seq) FROM event) ORDER BY seq LIMIT ?)', [at, limit]);
 }
 
-/** Those of one conversation among the events after `afterSeq` up to and with `upToSeq`, in order. Reads all in between. */
+/** In order, one by one: those after `afterSeq` up to and with `upToSeq`. */
 export function* eventsOfConversation(db: Database, range: { conversationId: string; afterSeq: number; upToSeq: number }): Generator<EventRow> {
-  yield* db.iterate<EventRow>('SELECT * FROM event WHERE seq > ? AND seq <= ? AND conversationId = ? ORDER BY seq', [range.afterSeq, range.upToSeq, range.conversationId]);
-}
-
-/** The last event before `at`, by halving: sequence and time grow together. 0 when there is none. */
-export function seqBefore(db: Database, at: string): number {
-  let low = (oldestSeq(db) ?? 1) - 1;
-  let high = newestSeq(db);
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    const event = db.get<{ at: string }>('SELECT at FROM event WHERE seq = ?', [middle]);
-    if (event !== undefined && event.at < at) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+  // Named, since without figures of its own SQLite reads a range of the table as gladly as the index.
+  yield* db.iterate<EventRow>('SELECT * FROM event INDEXED BY eventByConversation WHERE conversationId = ? AND seq > ? AND seq <= ? ORDER BY seq', [
+    range.conversationId,
+    range.afterSeq,
+    range.upToSeq,
+  ]);
 }

@@ -38,7 +38,19 @@ export function notesOf(db: Database, conversationId: string): NoteRecord[] {
   return db.all<NoteRecord>('SELECT * FROM note WHERE conversationId = ? ORDER BY createdAt DESC, id DESC', [conversationId]);
 }
 
-/** Oldest first, one by one: those after `after`. */
-export function* notesAfter(db: Database, conversationId: string, after: Cursor): Generator<NoteRecord> {
-  yield* db.iterate<NoteRecord>('SELECT * FROM note WHERE conversationId = ? AND (createdAt, id) > (?, ?) ORDER BY createdAt, id', [conversationId, after.at, after.id]);
+/** Where the conversation's newest note stands among them; undefined when it has none. */
+export function newestNote(db: Database, conversationId: string): Cursor | undefined {
+  return db.get<Cursor>('SELECT createdAt AS at, id FROM note WHERE conversationId = ? ORDER BY createdAt DESC, id DESC LIMIT 1', [conversationId]);
+}
+
+/** Oldest first, one by one: those after `after` up to and with `upTo`. */
+export function* notesBetween(db: Database, range: { conversationId: string; after: Cursor; upTo: Cursor }): Generator<NoteRecord> {
+  const { conversationId, after, upTo } = range;
+  yield* db.iterate<NoteRecord>('SELECT * FROM note WHERE conversationId = ? AND (createdAt, id) > (?, ?) AND (createdAt, id) <= (?, ?) ORDER BY createdAt, id', [
+    conversationId,
+    after.at,
+    after.id,
+    upTo.at,
+    upTo.id,
+  ]);
 }

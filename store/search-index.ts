@@ -3,9 +3,8 @@
 
 import type { Database } from './database.ts';
 
-/** What words stand in. Stored by its place in this list. */
-export const searchFields = ['message', 'visitor'] as const;
-export type SearchField = (typeof searchFields)[number];
+/** What words stand in: the bodies of messages, names and emails of visitors. */
+export type SearchField = 'message' | 'visitor';
 
 /** The documents of one segment that hold a word. */
 export interface Posting {
@@ -13,24 +12,32 @@ export interface Posting {
   readonly docs: Uint8Array;
 }
 
-export interface Progress {
-  /** Complete ones in the file; the first is 0. */
-  readonly segments: number;
+/** Documents from the first to the last, in a row but for gaps. */
+export interface Segment {
+  readonly firstDoc: number;
   readonly lastDoc: number;
   /** The id of what `lastDoc` numbers. */
   readonly lastId: string;
 }
 
+/** As it is stored. */
 const codeOf: Record<SearchField, number> = { message: 0, visitor: 1 };
 /** Sorts after whatever begins with the same letters. */
 const afterAll = '\u{10ffff}';
 
-export function findProgress(db: Database, field: SearchField): Progress | undefined {
-  return db.get<Progress>('SELECT segments, lastDoc, lastId FROM progress WHERE field = ?', [codeOf[field]]);
+/** In their order; a segment's number is its place here. */
+export function segmentsOf(db: Database, field: SearchField): Segment[] {
+  return db.all<Segment>('SELECT firstDoc, lastDoc, lastId FROM segment WHERE field = ? ORDER BY segment', [codeOf[field]]);
 }
 
-export function putProgress(db: Database, field: SearchField, progress: Progress): void {
-  db.run('INSERT OR REPLACE INTO progress (field, segments, lastDoc, lastId) VALUES (?, ?, ?, ?)', [codeOf[field], progress.segments, progress.lastDoc, progress.lastId]);
+export function insertSegment(db: Database, field: SearchField, segment: Segment & { number: number; owners: Uint8Array | null }): void {
+  const { number, firstDoc, lastDoc, lastId, owners } = segment;
+  db.run('INSERT INTO segment (field, segment, firstDoc, lastDoc, lastId, owners) VALUES (?, ?, ?, ?, ?, ?)', [codeOf[field], number, firstDoc, lastDoc, lastId, owners]);
+}
+
+/** Of every segment of messages, its first document and its owners. */
+export function* everyOwners(db: Database): Generator<{ firstDoc: number; owners: Uint8Array }> {
+  yield* db.iterate<{ firstDoc: number; owners: Uint8Array }>('SELECT firstDoc, owners FROM segment WHERE owners IS NOT NULL ORDER BY firstDoc');
 }
 
 export function insertPosting(db: Database, field: SearchField, word: string, posting: Posting): void {
@@ -73,13 +80,4 @@ export function findNumberedConversation(db: Database, no: number): string | und
 
 export function lastConversationNumber(db: Database): number {
   return db.get<{ no: number | null }>('SELECT max(no) AS no FROM conversation')?.no ?? 0;
-}
-
-export function insertOwners(db: Database, segment: number, conversations: Uint8Array): void {
-  db.run('INSERT INTO owner (segment, conversations) VALUES (?, ?)', [segment, conversations]);
-}
-
-/** In the order of their segments. */
-export function* everyOwners(db: Database): Generator<Uint8Array> {
-  for (const row of db.iterate<{ conversations: Uint8Array }>('SELECT conversations FROM owner ORDER BY segment')) yield row.conversations;
 }

@@ -1,81 +1,14 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { Database } from '../store/database.ts';
 import { insertMessage } from '../store/messages.ts';
-import { createThread, ThreadBusy, ThreadFailed, type ThreadOptions, ThreadUnavailable } from '../workers/thread.ts';
+import { type SearchField, segmentsOf } from '../store/search-index.ts';
+import { insertVisitor } from '../store/visitors.ts';
 import { addThread } from './support/conversations.ts';
-import type { questions } from './support/odd-thread.ts';
 import { type Person, type Service, startService } from './support/service.ts';
-
-/** Every thread that starts from here on. */
-function watchThreads(t: Test): Worker[] {
-  const started: Worker[] = [];
-  const note = (message: unknown): void => void started.push((message as { worker: Worker }).worker);
-  subscribe('worker_threads', note);
-  t.teardown(() => unsubscribe('worker_threads', note));
-  return started;
-}
-
-t.test('a thread', async (t) => {
-  const start = (options: Partial<ThreadOptions> = {}) => {
-    const thread = createThread<typeof questions>({ file: new URL('./support/odd-thread.ts', import.meta.url), title: 'odd', maxWaiting: 3, timeoutMs: 60_000, ...options });
-    t.teardown(() => thread.stop());
-    return thread;
-  };
-
-  t.test('[threads] starts with the first question, and answers', async (t) => {
-    const started = watchThreads(t);
-    const thread = start();
-    t.equal(started.length, 0);
-    t.equal(await thread.ask('echo', 'hello'), 'hello');
-    t.equal(started.length, 1);
-    t.equal(thread.waiting, 0);
-  });
-
-  t.test('[threads] what a question throws arrives, and the thread goes on', async (t) => {
-    const thread = start();
-    await t.rejects(thread.ask('fail', 'no such range'), { name: 'RangeError', message: 'no such range' });
-    const unavailable: unknown = await thread.ask('unavailable', 'not now').catch((error: unknown) => error);
-    t.ok(unavailable instanceof ThreadUnavailable);
-    t.ok((await thread.ask('known', 'not now').catch((error: unknown) => error)) instanceof ThreadUnavailable, 'what it knows as such as well');
-    t.equal(await thread.ask('echo', 'still here'), 'still here');
-  });
-
-  t.test('[threads] one that dies fails what waits, and the next question starts another', async (t) => {
-    const thread = start();
-    const failed = await Promise.allSettled([thread.ask('die', undefined as never), thread.ask('echo', 'unheard')]);
-    for (const one of failed) t.ok(one.status === 'rejected' && one.reason instanceof ThreadFailed);
-    t.equal(await thread.ask('echo', 'again'), 'again');
-  });
-
-  t.test('[threads] one that hangs is ended when its time is over', async (t) => {
-    const thread = start({ timeoutMs: 300 });
-    await thread.ask('echo', 'warm');
-    t.ok((await thread.ask('hang', undefined as never).catch((error: unknown) => error)) instanceof ThreadFailed);
-    t.equal(await thread.ask('echo', 'again'), 'again');
-  });
-
-  t.test('[threads] only so many wait', async (t) => {
-    const thread = start({ maxWaiting: 3 });
-    const waiting = [thread.ask('echo', 'a'), thread.ask('echo', 'b'), thread.ask('echo', 'c')];
-    t.equal(thread.waiting, 3);
-    t.ok((await thread.ask('echo', 'd').catch((error: unknown) => error)) instanceof ThreadBusy);
-    t.same(await Promise.all(waiting), ['a', 'b', 'c']);
-    t.equal(await thread.ask('echo', 'd'), 'd');
-  });
-
-  t.test('[threads] a stopped one answers nobody', async (t) => {
-    const thread = start();
-    const waiting = thread.ask('echo', 'a').catch((error: unknown) => error);
-    await thread.stop();
-    t.ok((await waiting) instanceof ThreadFailed);
-    t.ok((await thread.ask('echo', 'b').catch((error: unknown) => error)) instanceof ThreadFailed);
-  });
-});
+import { watchThreads } from './support/threads.ts';
 
 async function search(service: Service, person: Person, q: string): Promise<{ status: number; ids: string[]; total: number }> {
   const { status, body } = await service.get(`/conversations/search?q=${encodeURIComponent(q)}`, person.token);
@@ -106,14 +39,14 @@ function fill(service: Service, person: Person, conversationId: string, count: n
   db.commit();
 }
 
-/** Resolves when so many segments of messages are in the index's file: full ones are written between answers, a little at a time. */
-async function written(service: Service, person: Person, segments: number): Promise<void> {
+/** Resolves when so many segments are in the index's file: full ones are written between answers, a little at a time. */
+async function written(service: Service, person: Person, segments: number, field: SearchField = 'message'): Promise<void> {
   for (;;) {
     await search(service, person, 'gambit');
     const db = Database.openReader(indexPath(service.dataDir, person));
-    const progress = db.get<{ segments: number }>('SELECT segments FROM progress WHERE field = 0');
+    const stored = segmentsOf(db, field).length;
     db.close();
-    if (progress !== undefined && progress.segments >= segments) return;
+    if (stored >= segments) return;
   }
 }
 
@@ -213,6 +146,43 @@ t.test('the index', async (t) => {
     await written(service, owner, 2);
     await check(t, service);
     t.equal((await search(service, owner, 'zeugma')).total, 1);
+  });
+
+  t.test('of long mails is written sooner', async (t) => {
+    const { dataDir } = prepare(t);
+    const service = await again(t, dataDir);
+    const long = await addThread(service, owner.workspaceId, { channel: 'ticket', messages: ['A long story.'] });
+    fill(service, owner, long, 300, 'to be '.repeat(800));
+    await written(service, owner, 2);
+    await check(t, service);
+    t.same((await search(service, owner, 'be to 100299')).ids, [long]);
+  });
+
+  t.test('of many visitors', async (t) => {
+    const { dataDir } = prepare(t);
+    const service = await again(t, dataDir);
+    const { engine, ids } = service.running.services;
+    const db = engine.workspace(owner.workspaceId)?.db;
+    if (db === undefined) throw new Error('the workspace is not open');
+    const known = (await service.get(`/conversations/${id}/export`, owner.token)).body.visitor;
+    const people = Array.from({ length: 9000 }, (_, index) => ({ ...known, id: ids.uuid(), name: `Person n${index}`, email: `person${index}@many.example` }));
+    db.begin();
+    for (const person of people) insertVisitor(db, person);
+    db.commit();
+    const threads: string[] = [];
+    for (const person of [people[0], people[8189], people[8191], people[8999]]) threads.push(await addThread(service, owner.workspaceId, { visitorId: person.id, messages: ['One of many.'] }));
+    const checkPeople = async (service: Service) => {
+      t.same((await search(service, owner, 'person many')).total, 4);
+      for (const [index, number] of [0, 8189, 8191, 8999].entries()) t.same((await search(service, owner, `n${number}`)).ids, [threads[index]]);
+      t.equal((await search(service, owner, 'n8190')).total, 0, 'who has said nothing is not found');
+    };
+    await checkPeople(service);
+    await written(service, owner, 1, 'visitor');
+    await checkPeople(service);
+    await service.stop();
+    const later = await again(t, dataDir);
+    await checkPeople(later);
+    await check(t, later);
   });
 
   const harm: [string, (path: string) => void][] = [

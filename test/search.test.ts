@@ -151,6 +151,8 @@ t.test('[4.5 search] the shape of a row', async (t) => {
   t.ok(matchedBody.length <= 202);
   t.equal((await find(service, owner.token, { q: 'bye' })).body.rows[0].matchedBody, 'Bye', 'a short message is shown whole');
   t.equal((await find(service, owner.token, { q: 'anna hello' })).body.rows[0].matchedBody, 'Hello');
+  await service.post(`/conversations/${id}/messages`, { body: 'Hello again' }, owner.token);
+  t.equal((await find(service, owner.token, { q: 'hello' })).body.rows[0].matchedBody, 'Hello again', 'the newest of the best');
   await service.put(`/conversations/${id}/tags`, { tags: ['calm'] }, owner.token);
   t.match((await find(service, owner.token, { q: 'bye' })).body.rows[0], { version: 2, tags: ['calm'] });
 });

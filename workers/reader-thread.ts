@@ -4,9 +4,9 @@
 import { workerData } from 'node:worker_threads';
 import type { Cursor } from '../store/cursor.ts';
 import { DatabaseUnusable, isStorageFailure } from '../store/database.ts';
-import { eventsOfConversation, type EventRow, seqBefore } from '../store/events.ts';
+import { eventsOfConversation, type EventRow } from '../store/events.ts';
 import { type MessageRecord, messagesBetween } from '../store/messages.ts';
-import { notesAfter, type NoteRecord } from '../store/notes.ts';
+import { notesBetween, type NoteRecord } from '../store/notes.ts';
 import { OpenFiles } from './open-files.ts';
 import type { SearchAnswer, SearchQuestion } from './search/search-index.ts';
 import { answerQuestions, ThreadUnavailable } from './thread.ts';
@@ -15,7 +15,7 @@ export interface ReaderData {
   readonly dataDir: string;
 }
 
-interface OfConversation {
+export interface OfConversation {
   readonly workspaceId: string;
   readonly conversationId: string;
 }
@@ -24,8 +24,6 @@ interface OfConversation {
 const maxCatchUpMs = 10_000;
 /** Characters of an answer that is one page of many, so that neither thread is held by it. */
 const pageChars = 64 * 1024;
-/** Events looked through for one page. */
-const eventsPerPage = 20_000;
 
 // Given by createReader() alone.
 const { dataDir } = workerData as ReaderData;
@@ -60,21 +58,13 @@ export const questions = {
   },
 
   /** Notes from just after `after`, oldest first. An empty page is the end. */
-  notes({ workspaceId, conversationId, after }: OfConversation & { after: Cursor }): NoteRecord[] {
-    return page(notesAfter(files.workspace(workspaceId), conversationId, after), ({ body }) => body.length);
+  notes({ workspaceId, conversationId, after, upTo }: OfConversation & { after: Cursor; upTo: Cursor }): NoteRecord[] {
+    return page(notesBetween(files.workspace(workspaceId), { conversationId, after, upTo }), ({ body }) => body.length);
   },
 
-  /** Where the events of a conversation begin that began at `at`. */
-  firstEvent({ workspaceId, at }: { workspaceId: string; at: string }): number {
-    return seqBefore(files.workspace(workspaceId), at);
-  },
-
-  /** Events after `afterSeq`, with the sequence number to go on after. A page may be empty before the end, which is `upToSeq`. */
-  events({ workspaceId, conversationId, afterSeq, upToSeq }: OfConversation & { afterSeq: number; upToSeq: number }): { events: EventRow[]; afterSeq: number } {
-    const lastSeq = Math.min(upToSeq, afterSeq + eventsPerPage);
-    const events = page(eventsOfConversation(files.workspace(workspaceId), { conversationId, afterSeq, upToSeq: lastSeq }), ({ data }) => data.length);
-    const isCut = events.reduce((chars, { data }) => chars + data.length, 0) >= pageChars;
-    return { events, afterSeq: isCut ? (events.at(-1)?.seq ?? lastSeq) : lastSeq };
+  /** Events from just after `afterSeq`, oldest first. An empty page is the end. */
+  events({ workspaceId, conversationId, afterSeq, upToSeq }: OfConversation & { afterSeq: number; upToSeq: number }): EventRow[] {
+    return page(eventsOfConversation(files.workspace(workspaceId), { conversationId, afterSeq, upToSeq }), ({ data }) => data.length);
   },
 };
 

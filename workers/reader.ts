@@ -5,22 +5,16 @@ import type { Cursor } from '../store/cursor.ts';
 import type { EventRow } from '../store/events.ts';
 import type { MessageRecord } from '../store/messages.ts';
 import type { NoteRecord } from '../store/notes.ts';
-import type { questions, ReaderData } from './reader-thread.ts';
+import type { OfConversation, questions, ReaderData } from './reader-thread.ts';
 import type { SearchAnswer, SearchQuestion } from './search/search-index.ts';
 import { createThread } from './thread.ts';
-
-interface OfConversation {
-  readonly workspaceId: string;
-  readonly conversationId: string;
-}
 
 /** Every call rejects with ThreadBusy, ThreadFailed or ThreadUnavailable when it cannot be answered now. Pages are of workers/reader-thread.ts. */
 export interface Reader {
   search(workspaceId: string, question: SearchQuestion): Promise<SearchAnswer>;
   messages(page: OfConversation & { after: string; upTo: string }): Promise<MessageRecord[]>;
-  notes(page: OfConversation & { after: Cursor }): Promise<NoteRecord[]>;
-  firstEvent(of: { workspaceId: string; at: string }): Promise<number>;
-  events(page: OfConversation & { afterSeq: number; upToSeq: number }): Promise<{ events: EventRow[]; afterSeq: number }>;
+  notes(page: OfConversation & { after: Cursor; upTo: Cursor }): Promise<NoteRecord[]>;
+  events(page: OfConversation & { afterSeq: number; upToSeq: number }): Promise<EventRow[]>;
   /** Says that so many messages were written and are durable. Now and then that has the search index follow. */
   noteMessages(workspaceId: string, count: number): void;
   /** Questions without an answer yet. */
@@ -42,7 +36,6 @@ export function createReader(data: ReaderData): Reader {
     search: (workspaceId, question) => thread.ask('search', { workspaceId, question }),
     messages: (page) => thread.ask('messages', page),
     notes: (page) => thread.ask('notes', page),
-    firstEvent: (of) => thread.ask('firstEvent', of),
     events: (page) => thread.ask('events', page),
     noteMessages(workspaceId, count) {
       if (count === 0) return;

@@ -51,7 +51,7 @@ export const conversationReadRoutes = [
     path: '/conversations/{conversationId}/export',
     tag: 'Conversations',
     summary: 'The whole record of a conversation',
-    description: 'Oldest first in each list. Events are those still kept, seven days. Sent in parts as it is read: a connection that ends before the last brace did not get all of it.',
+    description: 'Oldest first in each list, without what was added after it was asked for. Events are those still kept, seven days. Sent in parts as it is read: a connection that ends before the last brace did not get all of it.',
     access: { kind: 'agent', scope: 'conversations:read' },
     params: Type.Object({ conversationId: Id }),
     query: Type.Object({ format: Type.Optional(Type.String({ maxLength: 50, default: 'json', description: 'json; any other is not implemented.' })) }),

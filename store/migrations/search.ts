@@ -8,12 +8,16 @@ export const searchSchema: Migration = {
   version: 1,
   name: 'search-index',
   sql: `
--- How many segments of a field are in, and the id of the last document in them, by which a file that is not this one's source is known.
-CREATE TABLE progress (
-  field INTEGER PRIMARY KEY,
-  segments INTEGER NOT NULL,
+-- Runs of documents of a field, written once. By the id of the last one a file is known that is not this one's source. Of a
+-- segment of messages, the number of each message's conversation, four bytes each.
+CREATE TABLE segment (
+  field INTEGER NOT NULL,
+  segment INTEGER NOT NULL,
+  firstDoc INTEGER NOT NULL,
   lastDoc INTEGER NOT NULL,
-  lastId TEXT NOT NULL
+  lastId TEXT NOT NULL,
+  owners BLOB,
+  PRIMARY KEY (field, segment)
 ) STRICT;
 
 -- In which documents of a segment a word stands, as workers/search/postings.ts packs them.
@@ -32,14 +36,10 @@ CREATE TABLE spelling (
   PRIMARY KEY (hash, word)
 ) STRICT, WITHOUT ROWID;
 
--- Conversations by a small number, and of each message of a segment the number of its conversation, four bytes each.
+-- Conversations by a small number.
 CREATE TABLE conversation (
   no INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE
-) STRICT;
-CREATE TABLE owner (
-  segment INTEGER PRIMARY KEY,
-  conversations BLOB NOT NULL
 ) STRICT;
 `,
 };

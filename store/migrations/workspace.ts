@@ -1,6 +1,7 @@
 import type { Migration } from '../database.ts';
 import { foundation } from './workspace/0001-foundation.ts';
-import { searchChanges } from './workspace/0002-search-changes.ts';
+import { eventsByConversation } from './workspace/0002-events-by-conversation.ts';
+import { searchChanges } from './workspace/0003-search-changes.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
-export const workspaceMigrations: readonly Migration[] = [foundation, searchChanges];
+export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, searchChanges];

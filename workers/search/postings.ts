@@ -1,19 +1,21 @@
-// Lists of documents, packed for the index file. Documents are numbered in the order of their writing and lie in segments of
-// a fixed size; a segment is written once, when it is full, and never changed. Words of the segments that are not full yet
-// are kept in memory and are read again from their source after a restart.
+// Lists of documents, packed for the index file. Documents are numbered in the order of their writing and lie in segments; a
+// segment is written once, when it is full, and never changed. Words of what is not full yet are kept in memory and are read
+// again from their source after a restart.
 
 import type { Database } from '../../store/database.ts';
-import { findProgress, insertPosting, postingsBeyond, postingsOf, type Progress, putProgress, type SearchField } from '../../store/search-index.ts';
+import { insertPosting, insertSegment, type Posting, postingsBeyond, postingsOf, type SearchField, type Segment, segmentsOf } from '../../store/search-index.ts';
 import type { Dictionary } from './dictionary.ts';
 import { canBeMisspelt, eachWord, isMisspelt, type Level, levels, listedPrefix, listedPrefixes, type QueryWord } from './words.ts';
 
-/** Documents of a segment. Words of so many messages take about 3 MB of memory. */
+/** Documents of a segment at the most. */
 export const segmentDocs = 8192;
+/** Words of a segment's documents together, at the most, so that long mails do not fill the memory: of chats it holds 100,000. */
+const segmentWords = 400_000;
 const bitmapBytes = segmentDocs / 8;
 /** Rows written before somebody else may have the thread: a millisecond or two. */
 const rowsPerSlice = 256;
 
-/** Documents of one segment: offsets from `base`, ascending, or as they are packed. */
+/** Documents of one segment: what they are beyond `base`, ascending, or that packed. */
 export interface DocList {
   readonly base: number;
   readonly docs: Uint8Array | readonly number[];
@@ -27,8 +29,11 @@ export interface Meeting {
 
 type Words = Map<string, number[]>;
 
+/** A segment that is not in the file. */
 interface Recent {
   readonly words: Words;
+  readonly firstDoc: number;
+  count: number;
   lastDoc: number;
   lastId: string;
 }
@@ -37,58 +42,60 @@ export class WordIndex {
   readonly #db: Database;
   readonly #field: SearchField;
   readonly #dictionary: Dictionary;
-  #progress: Progress;
-  /** By segment: those that are not in the file. */
-  readonly #recent = new Map<number, Recent>();
-  #lastDoc: number;
+  readonly #stored: Segment[];
+  /** In their order; all but the last are full. */
+  readonly #recent: Recent[] = [];
 
   constructor(db: Database, field: SearchField, dictionary: Dictionary) {
     this.#db = db;
     this.#field = field;
     this.#dictionary = dictionary;
-    this.#progress = findProgress(db, field) ?? { segments: 0, lastDoc: 0, lastId: '' };
-    this.#lastDoc = Math.max(0, this.#progress.segments * segmentDocs - 1);
+    this.#stored = segmentsOf(db, field);
   }
 
-  get progress(): Progress {
-    return this.#progress;
+  /** The last one in the file. */
+  get lastStored(): Segment | undefined {
+    return this.#stored.at(-1);
   }
 
   /** The last document whose words are known; 0 before the first. */
   get lastDoc(): number {
-    return this.#lastDoc;
+    return (this.#recent.at(-1) ?? this.#stored.at(-1))?.lastDoc ?? 0;
   }
 
   /** Segments that are full and not in the file yet. */
   get fullSegments(): number {
-    return Math.floor((this.#lastDoc + 1) / segmentDocs) - this.#progress.segments;
+    return Math.max(0, this.#recent.length - 1);
   }
 
   /** Takes the next document in. Their numbers ascend. */
   add(doc: number, id: string, text: string): void {
-    const segment = Math.floor(doc / segmentDocs);
-    let recent = this.#recent.get(segment);
-    if (recent === undefined) this.#recent.set(segment, (recent = { words: new Map(), lastDoc: doc, lastId: id }));
+    let recent = this.#recent.at(-1);
+    if (recent === undefined || recent.count >= segmentWords || doc - recent.firstDoc >= segmentDocs) {
+      recent = { words: new Map(), firstDoc: doc, count: 0, lastDoc: doc, lastId: id };
+      this.#recent.push(recent);
+    }
     const { words } = recent;
-    const offset = doc - segment * segmentDocs;
+    const offset = doc - recent.firstDoc;
+    let count = 0;
     eachWord(text, (word) => {
+      count += 1;
       const offsets = words.get(word);
       if (offsets === undefined) words.set(word, [offset]);
       else if (offsets.at(-1) !== offset) offsets.push(offset);
     });
+    recent.count += count;
     recent.lastDoc = doc;
     recent.lastId = id;
-    this.#lastDoc = doc;
   }
 
   /** Where a word stands, best meeting first; a document may be in more than one. */
   find(asked: QueryWord, spelledAlike: readonly string[]): Meeting[] {
     const mayBeMisspelt = canBeMisspelt(asked.text);
-    const exact: DocList[] = this.#stored(asked.text);
-    const beginning: DocList[] = asked.isPrefix ? this.#storedLonger(asked.text) : [];
-    const misspelt: DocList[] = spelledAlike.flatMap((word) => this.#stored(word));
-    for (const [segment, { words }] of this.#recent) {
-      const base = segment * segmentDocs;
+    const exact: DocList[] = this.#read(asked.text);
+    const beginning: DocList[] = asked.isPrefix ? this.#readLonger(asked.text) : [];
+    const misspelt: DocList[] = spelledAlike.flatMap((word) => this.#read(word));
+    for (const { firstDoc: base, words } of this.#recent) {
       const docs = words.get(asked.text);
       if (docs !== undefined) exact.push({ base, docs });
       if (!asked.isPrefix && !mayBeMisspelt) continue;
@@ -109,37 +116,39 @@ export class WordIndex {
    * Writes the oldest full segment, a slice at a time, inside the caller's transaction. What is asked meanwhile is answered from
    * memory, until `written` is called after the commit.
    */
-  *write(): Generator<void, { segment: number; written(): void }> {
-    const { segments: segment } = this.#progress;
-    const recent = this.#recent.get(segment);
-    const lists = recent === undefined ? [] : listsOf(recent.words);
+  *write(ownersOf: (segment: Segment) => Uint8Array | null): Generator<void, { written(): void }> {
+    const [recent] = this.#recent;
+    if (recent === undefined) throw new Error('there is no segment to write');
+    const number = this.#stored.length;
     let rows = 0;
-    for (const [word, docs] of lists) {
-      insertPosting(this.#db, this.#field, word, { segment, docs });
+    for (const [word, docs] of listsOf(recent.words)) {
+      insertPosting(this.#db, this.#field, word, { segment: number, docs });
       rows += 1 + this.#dictionary.learn(word);
       if (rows < rowsPerSlice) continue;
       rows = 0;
       yield;
     }
-    const progress: Progress = { segments: segment + 1, lastDoc: recent?.lastDoc ?? this.#progress.lastDoc, lastId: recent?.lastId ?? this.#progress.lastId };
-    putProgress(this.#db, this.#field, progress);
+    const segment: Segment = { firstDoc: recent.firstDoc, lastDoc: recent.lastDoc, lastId: recent.lastId };
+    insertSegment(this.#db, this.#field, { number, ...segment, owners: ownersOf(segment) });
     return {
-      segment,
       written: () => {
-        this.#progress = progress;
-        this.#recent.delete(segment);
+        this.#stored.push(segment);
+        this.#recent.shift();
       },
     };
   }
 
-  #stored(word: string): DocList[] {
-    return postingsOf(this.#db, this.#field, word, this.#progress.segments).map(docListOf);
+  #read(word: string): DocList[] {
+    return this.#listsOf(postingsOf(this.#db, this.#field, word, this.#stored.length));
   }
 
-  #storedLonger(prefix: string): DocList[] {
+  #readLonger(prefix: string): DocList[] {
     const listed = listedPrefix(prefix);
-    if (listed !== undefined) return this.#stored(listed);
-    return postingsBeyond(this.#db, this.#field, prefix, this.#progress.segments).map(docListOf);
+    return listed === undefined ? this.#listsOf(postingsBeyond(this.#db, this.#field, prefix, this.#stored.length)) : this.#read(listed);
+  }
+
+  #listsOf(postings: readonly Posting[]): DocList[] {
+    return postings.map(({ segment, docs }) => ({ base: this.#stored[segment]?.firstDoc ?? 0, docs }));
   }
 }
 
@@ -162,8 +171,6 @@ export function readDocs({ base, docs }: DocList, into: Uint32Array): number {
   }
   return count;
 }
-
-const docListOf = ({ segment, docs }: { segment: number; docs: Uint8Array }): DocList => ({ base: segment * segmentDocs, docs });
 
 /** Every word and every listed beginning with its packed documents, in the order in which the file keeps them. */
 function listsOf(words: Words): [string, Uint8Array][] {

@@ -18,12 +18,12 @@ import {
 import { Database, DatabaseUnusable, removeDatabase } from '../../store/database.ts';
 import { findMessageWritten, messagesWrittenAfter, newestMessageRowid } from '../../store/messages.ts';
 import { searchSchema } from '../../store/migrations/search.ts';
-import { everyOwners, insertOwners } from '../../store/search-index.ts';
+import { everyOwners, type Segment } from '../../store/search-index.ts';
 import { findVisitorNamed, newestVisitorChange, visitorsNamedAfter } from '../../store/visitors.ts';
 import { Conversations, grown, type SearchFilter } from './conversations.ts';
 import { Dictionary } from './dictionary.ts';
 import { excerptOf } from './excerpt.ts';
-import { segmentDocs, WordIndex } from './postings.ts';
+import { WordIndex } from './postings.ts';
 import { rank } from './ranking.ts';
 import { queryWords } from './words.ts';
 
@@ -60,8 +60,8 @@ const conversationsPerStep = 1000;
 /** Full segments kept in memory while others ask; beyond it writing comes first. */
 const maxFullSegments = 2;
 const writeSliceMs = 4;
-/** Bytes of a conversation's number in the file. */
-const ownerBytes = 4;
+/** Messages for which there is room at first. */
+const firstRoom = 1024;
 
 export class SearchIndex {
   readonly #source: Database;
@@ -86,7 +86,7 @@ export class SearchIndex {
     this.#conversations = new Conversations(db);
     this.#messages = new WordIndex(db, 'message', this.#dictionary);
     this.#visitors = new WordIndex(db, 'visitor', this.#dictionary);
-    this.#owners = readOwners(db, this.#messages.progress.segments);
+    this.#owners = readOwners(db, this.#messages.lastDoc);
     this.#conversationSeq = newestConversationChange(source);
     this.#loadedFrom = { message: newestMessageRowid(source), visitor: newestVisitorChange(source) };
   }
@@ -233,14 +233,13 @@ export class SearchIndex {
   }
 
   *#writeSegment(): Generator<void, void> {
-    const words = this.#messages.fullSegments > 0 ? this.#messages : this.#visitors;
+    const isOfMessages = this.#messages.fullSegments > 0;
     this.#db.begin();
     try {
-      const { segment, written } = yield* words.write();
+      const words = yield* isOfMessages ? this.#messages.write((segment) => this.#ownersOf(segment)) : this.#visitors.write(() => null);
       const numbers = yield* this.#conversations.write();
-      if (words === this.#messages) insertOwners(this.#db, segment, bytesOf(this.#owners.subarray(segment * segmentDocs, (segment + 1) * segmentDocs)));
       this.#db.commit();
-      written();
+      words.written();
       numbers.written();
     } catch (error) {
       this.#db.rollback();
@@ -248,27 +247,27 @@ export class SearchIndex {
     }
   }
 
+  #ownersOf({ firstDoc, lastDoc }: Segment): Uint8Array {
+    const owners = this.#owners.subarray(firstDoc, lastDoc + 1);
+    return new Uint8Array(owners.buffer, owners.byteOffset, owners.byteLength);
+  }
+
   /** False when the last documents that it holds are not those of the source: restored from elsewhere, or lost in a power cut. */
   #isOfItsSource(): boolean {
-    const messages = this.#messages.progress;
-    const visitors = this.#visitors.progress;
-    const isSameMessage = messages.segments === 0 || findMessageWritten(this.#source, messages.lastDoc)?.id === messages.lastId;
-    const named = findVisitorNamed(this.#source, visitors.lastDoc);
-    const isSameVisitor = named === undefined ? visitors.lastDoc <= this.#loadedFrom.visitor : named === visitors.lastId;
-    return isSameMessage && isSameVisitor;
+    const message = this.#messages.lastStored;
+    const visitor = this.#visitors.lastStored;
+    const isSameMessage = message === undefined || findMessageWritten(this.#source, message.lastDoc)?.id === message.lastId;
+    if (visitor === undefined) return isSameMessage;
+    const named = findVisitorNamed(this.#source, visitor.lastDoc);
+    return isSameMessage && (named === undefined ? visitor.lastDoc <= this.#loadedFrom.visitor : named === visitor.lastId);
   }
 }
 
-function readOwners(db: Database, segments: number): Uint32Array {
-  const owners = new Uint32Array((segments + 1) * segmentDocs);
-  let at = 0;
-  for (const packed of everyOwners(db)) {
-    owners.set(new Uint32Array(packed.buffer.slice(packed.byteOffset, packed.byteOffset + packed.byteLength)), at);
-    at += segmentDocs;
+function readOwners(db: Database, lastDoc: number): Uint32Array {
+  const owners = new Uint32Array(lastDoc + firstRoom);
+  for (const { firstDoc, owners: packed } of everyOwners(db)) {
+    // Copied, since four bytes at a time are read from multiples of four alone.
+    owners.set(new Uint32Array(packed.buffer.slice(packed.byteOffset, packed.byteOffset + packed.byteLength)), firstDoc);
   }
   return owners;
-}
-
-function bytesOf(owners: Uint32Array): Uint8Array {
-  return new Uint8Array(owners.buffer, owners.byteOffset, owners.length * ownerBytes);
 }

@@ -4,7 +4,7 @@ import type { Migration } from '../../database.ts';
 // number at every change. Written by triggers, so that no writer can forget to. The path of every message sets none of the
 // columns named here: that a conversation got a message is told by the message itself.
 export const searchChanges: Migration = {
-  version: 2,
+  version: 3,
   name: 'search-changes',
   sql: `
 CREATE TABLE conversationChange (
