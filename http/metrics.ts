@@ -15,6 +15,8 @@ export interface Metrics {
 export interface Gauges {
   engine(): { openWorkspaces: number; laneDepth: number; actors: number; outboxUnderWay: number };
   sockets(): { readonly agent: number; readonly visitor: number };
+  /** Questions that wait for the reader thread. */
+  readerWaiting(): number;
   /** Seconds since the oldest outside work was asked for; 0 when none waits. */
   outboxAgeSeconds(): number;
 }
@@ -48,6 +50,7 @@ export function createMetrics(gauges: Gauges): Metrics {
   gauge('switchboard_open_workspaces', 'Workspace files that are open.', () => gauges.engine().openWorkspaces);
   gauge('switchboard_lane_depth', 'Commands that wait for their lane.', () => gauges.engine().laneDepth);
   gauge('switchboard_actors', 'Actor states in memory.', () => gauges.engine().actors);
+  gauge('switchboard_reader_waiting', 'Searches and pages of exports that wait for the reader thread.', () => gauges.readerWaiting());
   gauge('switchboard_outbox_under_way', 'Outside work that is being done.', () => gauges.engine().outboxUnderWay);
   gauge('switchboard_outbox_age_seconds', 'Age of the oldest outside work not done yet, over the open workspaces.', () => gauges.outboxAgeSeconds());
   gauge('switchboard_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());

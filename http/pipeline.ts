@@ -38,8 +38,8 @@ export interface RequestHead {
 export interface Reply {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** JSON text, or bytes; undefined for none. */
-  readonly body: string | Uint8Array | undefined;
+  /** Text, bytes, or text in parts; undefined for none. */
+  readonly body: string | Uint8Array | AsyncIterable<string> | undefined;
 }
 
 export type Respond = (reply: Reply) => void;
@@ -237,6 +237,14 @@ export class Pipeline {
       if (route.read !== undefined && view !== undefined) {
         const outcome = this.#success(compiled, route.read(view, input, this.#services));
         whenDurable(() => answer(outcome));
+      } else if (route.ask !== undefined && view !== undefined) {
+        route
+          .ask(view, input, this.#services)
+          .then((value) => {
+            const outcome = this.#success(compiled, value);
+            whenDurable(() => answer(outcome));
+          })
+          .catch(failWhenDurable);
       } else if (route.run !== undefined) {
         route.run(input, this.#services).then((value) => answer(this.#success(compiled, value))).catch(failWhenDurable);
       } else if (route.send !== undefined) {
@@ -289,10 +297,24 @@ export class Pipeline {
     const facts: ReplyFacts = { head: begun.head, requestId: begun.requestId, version: begun.version, route: begun.compiled.route, budget };
     if ('refusal' in outcome) return this.#refused(outcome.refusal, facts);
     const headers = replyHeaders(facts);
-    if ('raw' in outcome) return { status: outcome.raw.status, headers: { ...headers, ...outcome.raw.headers }, body: outcome.raw.body };
+    if ('raw' in outcome) {
+      const { status, headers: own, body } = outcome.raw;
+      const isStreamed = typeof body === 'object' && Symbol.asyncIterator in body;
+      return { status, headers: { ...headers, ...own }, body: isStreamed ? this.#logged(body, { requestId: begun.requestId, operation: begun.compiled.route.operation }) : body };
+    }
     if (outcome.value === undefined) return { status: outcome.status, headers, body: undefined };
     headers['Content-Type'] = 'application/json; charset=utf-8';
     return { status: outcome.status, headers, body: JSON.stringify(outcome.value) };
+  }
+
+  /** What fails after its first part can no longer be answered with an error. */
+  async *#logged(parts: AsyncIterable<string>, about: { requestId: string; operation: string }): AsyncGenerator<string> {
+    try {
+      yield* parts;
+    } catch (error) {
+      this.#services.log.error({ ...about, err: error }, 'a reply broke off');
+      throw error;
+    }
   }
 
   #refused(refusal: Refusal, facts: ReplyFacts): Reply {

@@ -8,6 +8,7 @@ import type { Log } from '../engine/runtime/log.ts';
 import { isStorageFailure } from '../store/database.ts';
 import { HasherBusy } from '../workers/password-hasher.ts';
 import { CarrierUnavailable } from '../workers/providers/carrier.ts';
+import { ThreadBusy, ThreadFailed, ThreadUnavailable } from '../workers/thread.ts';
 
 export interface ErrorBody {
   readonly statusCode: number;
@@ -30,9 +31,12 @@ export class RateRefusal extends Refusal {
 /** Seconds after which a client may try what failed for want of a resource. */
 const unavailableRetrySeconds = 1;
 
+/** Failures of a resource, not of the request: asking again may help. */
+const unavailable = [CommitFailed, LaneFull, WorkspaceUnavailable, HasherBusy, CarrierUnavailable, ThreadBusy, ThreadFailed, ThreadUnavailable] as const;
+
 export function refusalOf(error: unknown, context: { log: Log; requestId: string; operation: string }): Refusal {
   if (error instanceof Refusal) return error;
-  const isUnavailable = error instanceof CommitFailed || error instanceof LaneFull || error instanceof WorkspaceUnavailable || error instanceof HasherBusy || error instanceof CarrierUnavailable || isStorageFailure(error);
+  const isUnavailable = unavailable.some((kind) => error instanceof kind) || isStorageFailure(error);
   const slug: Slug = isUnavailable ? 'service_unavailable' : 'server_error';
   const { requestId, operation } = context;
   context.log.error({ requestId, operation, err: error }, isUnavailable ? 'a request could not be served' : 'a request failed by a bug');

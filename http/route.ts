@@ -79,11 +79,12 @@ export interface Input<Params, Query, Body> extends Call {
   readonly body: Body;
 }
 
-/** A reply that is not JSON: a page, a file, a redirect. */
+/** A reply that the handler writes itself: a page, a file, a redirect, or what is too large to be held whole. */
 export interface RawReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array;
+  /** Parts are asked for one by one, as the caller takes them. If one fails the connection is torn, so that the rest is missed. */
+  readonly body: string | Uint8Array | AsyncIterable<string>;
 }
 
 interface Described {
@@ -113,10 +114,12 @@ interface Described {
 
 type Handling<P, Q, B, R> =
   /** Synchronous, on what is there now; the reply waits until that is durable. */
-  | { readonly read: (view: View, input: Input<P, Q, B>, services: Services) => R; readonly run?: never; readonly send?: never }
+  | { readonly read: (view: View, input: Input<P, Q, B>, services: Services) => R; readonly ask?: never; readonly run?: never; readonly send?: never }
+  /** Like read, but answered by another thread. The view is of the moment before the question. */
+  | { readonly ask: (view: View, input: Input<P, Q, B>, services: Services) => Promise<R>; readonly read?: never; readonly run?: never; readonly send?: never }
   /** Runs commands and may wait for what comes before or after them. */
-  | { readonly run: (input: Input<P, Q, B>, services: Services) => Promise<R>; readonly read?: never; readonly send?: never }
-  | { readonly send: (input: Input<P, Q, B>, services: Services) => RawReply | Promise<RawReply>; readonly read?: never; readonly run?: never };
+  | { readonly run: (input: Input<P, Q, B>, services: Services) => Promise<R>; readonly read?: never; readonly ask?: never; readonly send?: never }
+  | { readonly send: (input: Input<P, Q, B>, services: Services) => RawReply | Promise<RawReply>; readonly read?: never; readonly ask?: never; readonly run?: never };
 
 /** A reply may be made of what must not be changed. */
 type Immutable<T> = T extends readonly (infer Item)[] ? readonly Immutable<Item>[] : T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T;
@@ -138,6 +141,7 @@ export interface Route extends Described {
   readonly body?: TSchema | undefined;
   readonly reply: { readonly status: number; readonly schema: TSchema | null; readonly contentType?: string };
   readonly read?: (view: View, input: Input<never, never, never>, services: Services) => unknown;
+  readonly ask?: (view: View, input: Input<never, never, never>, services: Services) => Promise<unknown>;
   readonly run?: (input: Input<never, never, never>, services: Services) => Promise<unknown>;
   readonly send?: (input: Input<never, never, never>, services: Services) => RawReply | Promise<RawReply>;
 }

@@ -5,6 +5,7 @@ import { agentRoutes } from './routes/agents.ts';
 import { authRoutes } from './routes/auth.ts';
 import { callRoutes } from './routes/calls.ts';
 import { carrierRoutes } from './routes/carrier.ts';
+import { conversationReadRoutes } from './routes/conversation-reads.ts';
 import { conversationRoutes } from './routes/conversations.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { phoneNumberRoutes } from './routes/phone-numbers.ts';
@@ -18,6 +19,7 @@ export const apiRoutes: readonly Route[] = [
   ...agentRoutes,
   ...workspaceRoutes,
   ...conversationRoutes,
+  ...conversationReadRoutes,
   ...callRoutes,
   ...phoneNumberRoutes,
   ...carrierRoutes,

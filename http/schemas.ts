@@ -114,6 +114,20 @@ export const Call = Type.Object({
   updatedAt: Time,
 });
 
+export const SearchRow = Type.Object({
+  conversationId: Id,
+  version: Version,
+  channel: Channel,
+  status: ConversationStatus,
+  subject: nullable(Type.String()),
+  ticketNumber: nullable(Type.Integer()),
+  updatedAt: Time,
+  matchedBody: Type.String({ description: 'The part of its best message that was met; of its newest one where the customer\'s name or email alone was.' }),
+  visitorName: nullable(Type.String()),
+  visitorEmail: nullable(Type.String()),
+  tags: Type.Array(Type.String()),
+});
+
 export const ConversationAnswer = Type.Object({ conversation: Conversation });
 
 export const Attachment = Type.Object({ url: Type.String(), name: nullable(Type.String()), size: nullable(Type.Integer()) });
@@ -194,6 +208,20 @@ export const Visitor = Type.Object({
 
 /** A visitor as its own browser is told of it. */
 export const VisitorSelf = Type.Object({ id: Id, siteId: Id, name: nullable(Type.String()), email: nullable(Type.String()), firstSeenAt: Time, lastSeenAt: Time, visitCount: Type.Integer() });
+export const Contact = Type.Object({
+  id: Id,
+  name: nullable(Type.String()),
+  email: nullable(Type.String()),
+  phone: nullable(Type.String()),
+  company: nullable(Type.String()),
+  tags: Type.Array(Type.String()),
+  customFields: Type.Object({}),
+  lifetimeValueCents: Type.Integer(),
+  note: nullable(Type.String()),
+  firstSeenAt: Time,
+  lastSeenAt: Time,
+  createdAt: Time,
+});
 
 export const CustomerConversation = Type.Object({
   id: Id,
@@ -206,6 +234,9 @@ export const CustomerConversation = Type.Object({
   createdAt: Time,
   updatedAt: Time,
 });
+
+/** An event as sockets are told it. */
+export const StoredEvent = Type.Object({ seq: Type.Integer(), type: Type.String(), at: Time, conversationId: nullable(Id), data: Type.Object({}) });
 
 export const Read = Type.Object({
   conversationId: Id,

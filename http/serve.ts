@@ -24,6 +24,7 @@ import { createPasswordHasher } from '../workers/password-hasher.ts';
 import { createPasswordStrength } from '../workers/password-strength.ts';
 import { type Carrier, CarrierRefused, noCarrier } from '../workers/providers/carrier.ts';
 import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
+import { createReader } from '../workers/reader.ts';
 import { MailRefused, type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
 import { createSecretBox } from '../workers/secret-box.ts';
 import type { Config } from './config.ts';
@@ -103,6 +104,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     });
   const ids = createIds(clock, options.fillRandom);
   const checkpointer = options.checkpointer ?? createCheckpointer();
+  const reader = createReader({ dataDir });
   const checkpoints = new Checkpoints({
     checkpoint: (path) => checkpointer.checkpoint(path),
     log,
@@ -143,18 +145,23 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     secrets: createSecretBox(config.secretsKey ?? readOrMakeSecret(join(dataDir, 'secrets-key'))),
     carrier,
     numberingPlan,
+    reader,
     dropVisitor: (workspaceId, visitorId) => sockets.dropVisitor(workspaceId, visitorId),
   };
 
   const metrics = createMetrics({
     engine: () => ({ ...engine.figures, laneDepth: engine.figures.laneDepth + directory.lane.depth }),
     sockets: () => sockets.counts,
+    readerWaiting: () => reader.waiting,
     outboxAgeSeconds: () => outboxAgeSeconds(engine, clock),
   });
   const routes: readonly Route[] = [...apiRoutes, ...systemRoutes({ routes: () => routes, metrics, baseUrl: config.baseUrl, isReady: () => composition.isReady })];
   const pipeline = new Pipeline({ services, routes, metrics, checkReplies: options.checkReplies ?? false });
   const sockets: Sockets = new Sockets(services, pipeline);
-  engine.onPublish((workspaceId, events) => sockets.publish(workspaceId, events));
+  engine.onPublish((workspaceId, events) => {
+    sockets.publish(workspaceId, events);
+    reader.noteMessages(workspaceId, events.filter(({ type }) => type === 'message.created').length);
+  });
   const composition: Composition = { services, engine, directory, pipeline, sockets, routes, metrics, mail, checkpointer, isReady: false };
   return composition;
 }
@@ -209,6 +216,8 @@ export async function serve(options: ServeOptions): Promise<Running> {
   }
 
   async function close(): Promise<void> {
+    // Before the engine, whose last connection to a file tidies its log away.
+    await services.reader.stop();
     await engine.stop();
     await directory.stop();
     server.close();

@@ -49,6 +49,10 @@ const noCompression = 0;
 const minBodyBytesPerSecond = 16 * 1024;
 const idleTimeoutSeconds = 120;
 const drainPollMs = 10;
+/** The least that a connection takes when it says that it takes more; a larger piece would pile up behind a slow caller. */
+const pieceBytes = 16 * 1024;
+/** A caller that takes nothing for so long is let go. */
+const stallTimeoutMs = 30_000;
 const text = new TextDecoder();
 
 export function createServer(options: ServerOptions): Server {
@@ -63,14 +67,29 @@ export function createServer(options: ServerOptions): Server {
     const begun = pipeline.begin(head);
     let isOpen = true;
     let isUnderWay = true;
+    let wake = (): void => {};
     underWay += 1;
     const settle = (): void => {
       if (isUnderWay) underWay -= 1;
       isUnderWay = false;
     };
     const respond = (reply: Reply, close = stopping): void => {
+      const isHead = head.method === 'HEAD';
+      const { body } = reply;
+      if (isStreamed(body) && !isHead && isOpen) {
+        const caller: Caller = { isGone: () => !isOpen, onceReady: (call) => (wake = call) };
+        res.onWritable(() => {
+          wake();
+          return true;
+        });
+        void writeParts(res, { head: reply, body }, caller, () => stopping).finally(() => {
+          settle();
+          isOpen = false;
+        });
+        return;
+      }
       settle();
-      if (isOpen) write(res, reply, { isHead: head.method === 'HEAD', close });
+      if (isOpen) write(res, reply, { isHead, close });
       isOpen = false;
     };
     let reading: { end(): void } | undefined;
@@ -81,6 +100,7 @@ export function createServer(options: ServerOptions): Server {
       isOpen = false;
       reading?.end();
       if (!handed) settle();
+      wake();
     });
     const finish = (started: Begun, body: Uint8Array): void => {
       handed = true;
@@ -259,15 +279,63 @@ function addressOf(res: HttpResponse): string {
   return mapped === null ? address : mapped.slice(1).map((byte) => Number.parseInt(byte, 16)).join('.');
 }
 
+function writeHead(res: HttpResponse, reply: Reply): void {
+  res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`);
+  for (const name in reply.headers) res.writeHeader(name, reply.headers[name] ?? '');
+}
+
 function write(res: HttpResponse, reply: Reply, options: { isHead: boolean; close: boolean }): void {
+  const { status, body } = reply;
   res.cork(() => {
-    res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`);
-    for (const name in reply.headers) res.writeHeader(name, reply.headers[name] ?? '');
-    const hasNoLength = reply.status === 204 || reply.status === 304;
+    writeHead(res, reply);
+    const hasNoLength = status === 204 || status === 304 || isStreamed(body);
     // Given a length of undefined the library writes one of 2^63; a connection that stays open here is closed with the others.
     if (hasNoLength) res.endWithoutBody();
-    else if (reply.body === undefined || options.isHead) res.endWithoutBody(reply.body === undefined ? 0 : Buffer.byteLength(reply.body), options.close);
-    else res.end(reply.body, options.close);
+    else if (body === undefined || options.isHead) res.endWithoutBody(body === undefined ? 0 : Buffer.byteLength(body), options.close);
+    else res.end(body, options.close);
+  });
+}
+
+function isStreamed(body: Reply['body']): body is AsyncIterable<string> {
+  return typeof body === 'object' && Symbol.asyncIterator in body;
+}
+
+/** Who takes a reply in parts. */
+interface Caller {
+  isGone(): boolean;
+  /** Calls once more can be sent, or the caller is gone. */
+  onceReady(call: () => void): void;
+}
+
+/** Writes each part when the one before has left, so that a slow caller costs one part of memory, and a stalled one its connection. */
+async function writeParts(res: HttpResponse, reply: { head: Reply; body: AsyncIterable<string> }, caller: Caller, isStopping: () => boolean): Promise<void> {
+  try {
+    res.cork(() => writeHead(res, reply.head));
+    for await (const part of reply.body) {
+      const bytes = Buffer.from(part);
+      for (let at = 0; at < bytes.length && !caller.isGone(); at += pieceBytes) {
+        let hasLeft = false;
+        res.cork(() => {
+          hasLeft = res.write(bytes.subarray(at, at + pieceBytes));
+        });
+        if (!hasLeft) await ready(caller);
+      }
+      if (caller.isGone()) return;
+    }
+    res.cork(() => void res.end(undefined, isStopping()));
+  } catch {
+    // The pipeline logs why a part could not be made. What was sent would look complete if its connection did not end here.
+    if (!caller.isGone()) res.close();
+  }
+}
+
+function ready(caller: Caller): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('the caller takes nothing')), stallTimeoutMs).unref();
+    caller.onceReady(() => {
+      clearTimeout(timer);
+      resolve();
+    });
   });
 }
 

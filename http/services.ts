@@ -11,6 +11,7 @@ import type { PasswordHasher } from '../workers/password-hasher.ts';
 import type { PasswordStrength } from '../workers/password-strength.ts';
 import type { Carrier } from '../workers/providers/carrier.ts';
 import type { SecretBox } from '../workers/secret-box.ts';
+import type { Reader } from '../workers/reader.ts';
 import type { Config } from './config.ts';
 import type { VisitorTokens } from './visitor-tokens.ts';
 
@@ -28,6 +29,7 @@ export interface Services {
   readonly secrets: SecretBox;
   readonly carrier: Carrier;
   readonly numberingPlan: NumberingPlan;
+  readonly reader: Reader;
   /** Ends the visitor's open sockets: it was blocked. */
   dropVisitor(workspaceId: string, visitorId: string): void;
 }

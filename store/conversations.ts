@@ -193,3 +193,69 @@ export function conversationIdsOfDepartment(db: Database, departmentId: string, 
 export function conversationIdsOfVisitor(db: Database, visitorId: string): string[] {
   return db.all<{ id: string }>('SELECT id FROM conversation WHERE visitorId = ? ORDER BY createdAt', [visitorId]).map((row) => row.id);
 }
+
+/** What a search asks of a conversation. */
+export interface ConversationFacets {
+  readonly id: string;
+  readonly channel: Channel;
+  readonly status: ConversationStatus;
+  readonly departmentId: string | null;
+  readonly assignedAgentId: string | null;
+  readonly offeredToAgentId: string | null;
+  readonly tags: readonly string[];
+  readonly updatedAt: string;
+  /** Of its visitor's name and email (store/visitors.ts). */
+  readonly visitorChangeSeq: number | null;
+}
+
+type FacetsRow = Omit<ConversationFacets, 'tags'> & { tags: string };
+
+const facetsColumns = `id, channel, status, departmentId, assignedAgentId, handshake ->> 'toAgentId' AS offeredToAgentId, tags, updatedAt,
+  (SELECT seq FROM visitorChange WHERE visitorChange.visitorId = conversation.visitorId) AS visitorChangeSeq`;
+const noTags: readonly string[] = [];
+
+const facetsFromRow = (row: FacetsRow): ConversationFacets => ({ ...row, tags: row.tags === '[]' ? noTags : fromJson(row.tags) });
+
+/** Of all of them, a page in the order of their ids. */
+export function facetsAfter(db: Database, afterId: string, limit: number): ConversationFacets[] {
+  return db.all<FacetsRow>(`SELECT ${facetsColumns} FROM conversation WHERE id > ? ORDER BY id LIMIT ?`, [afterId, limit]).map(facetsFromRow);
+}
+
+export function findFacets(db: Database, conversationId: string): ConversationFacets | undefined {
+  const row = db.get<FacetsRow>(`SELECT ${facetsColumns} FROM conversation WHERE id = ?`, [conversationId]);
+  return row && facetsFromRow(row);
+}
+
+/** The number of the last change of a conversation other than a new message. */
+export function newestConversationChange(db: Database): number {
+  return db.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM conversationChange')?.seq ?? 0;
+}
+
+/** In the order of their last change. */
+export function changedConversations(db: Database, afterSeq: number, limit: number): { seq: number; conversationId: string }[] {
+  return db.all('SELECT seq, conversationId FROM conversationChange WHERE seq > ? ORDER BY seq LIMIT ?', [afterSeq, limit]);
+}
+
+/** A conversation with its customer, as a search shows it. */
+export interface ConversationSummary {
+  readonly id: string;
+  readonly version: number;
+  readonly channel: Channel;
+  readonly status: ConversationStatus;
+  readonly subject: string | null;
+  readonly ticketNumber: number | null;
+  readonly preview: string | null;
+  readonly tags: readonly string[];
+  readonly updatedAt: string;
+  readonly visitorName: string | null;
+  readonly visitorEmail: string | null;
+}
+
+export function findSummary(db: Database, conversationId: string): ConversationSummary | undefined {
+  const row = db.get<Omit<ConversationSummary, 'tags'> & { tags: string }>(
+    `SELECT conversation.id, version, channel, status, subject, ticketNumber, preview, tags, updatedAt, visitor.name AS visitorName, visitor.email AS visitorEmail
+     FROM conversation LEFT JOIN visitor ON visitor.id = conversation.visitorId WHERE conversation.id = ?`,
+    [conversationId],
+  );
+  return row && { ...row, tags: fromJson(row.tags) };
+}

@@ -2,7 +2,7 @@
 // better-sqlite3. It knows no table and no rule; store/*.ts holds the queries, engine/runtime/lane.ts decides when to
 // begin, commit and sync. A COMMIT here does not wait for the disk: what must be durable waits for sync().
 
-import { close, closeSync, fdatasync, fsync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { close, closeSync, fdatasync, fsync, fsyncSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 
@@ -39,6 +39,9 @@ interface Prepared {
 
 /** Rows held in memory per connection: 2 MiB, enough for the inner pages of every index of a busy workspace. */
 const cacheKib = 2048;
+
+/** Larger than SQLite's own, so that a row of a kilobyte does not overflow its page. */
+const derivedPageBytes = 8192;
 
 /** A reader waits this long for a checkpoint to let go. The writer is alone on its file and never waits. */
 const busyTimeoutMs = 2000;
@@ -93,6 +96,28 @@ export class Database {
     }
   }
 
+  /**
+   * Opens the one connection of a file that can be made again from others, made if missing. A process that dies leaves it as of
+   * its last COMMIT. Throws DatabaseUnusable when it is damaged or of another version: remove it with removeDatabase().
+   */
+  static openDerived(path: string, schema: Migration): Database {
+    let sqlite: Sqlite.Database | undefined;
+    try {
+      sqlite = new Sqlite(path);
+      sqlite.pragma(`page_size = ${derivedPageBytes}`);
+      sqlite.pragma('journal_mode = WAL');
+      sqlite.pragma('synchronous = NORMAL');
+      sqlite.pragma(`cache_size = -${cacheKib}`);
+      const version = Number(sqlite.pragma('user_version', { simple: true }));
+      if (version !== 0 && version !== schema.version) throw new Error(`its schema is version ${version}, not ${schema.version}`);
+      migrate(sqlite, [schema]);
+    } catch (cause) {
+      sqlite?.close();
+      throw new DatabaseUnusable(`${path} cannot be used: ${messageOf(cause)}`, { cause });
+    }
+    return new Database(path, sqlite, fdatasync);
+  }
+
   /** Opens a connection that only copies the log back, for the thread that does that. The file must exist. */
   static openCheckpointer(path: string): Database {
     const sqlite = new Sqlite(path, { fileMustExist: true, timeout: busyTimeoutMs });
@@ -122,6 +147,25 @@ export class Database {
   /** Grows with every statement that may write, held or not: while it stays the same, nothing was written. */
   get writeCount(): number {
     return this.#writeCount;
+  }
+
+  /** Runs reads that must all see the file as of one moment. */
+  snapshot<Result>(read: () => Result): Result {
+    this.run('BEGIN');
+    try {
+      return read();
+    } finally {
+      this.rollback();
+    }
+  }
+
+  /** False when the file's pages do not hold together. Reads all of it. */
+  isSound(): boolean {
+    try {
+      return this.#sqlite.pragma('quick_check(1)', { simple: true }) === 'ok';
+    } catch {
+      return false;
+    }
   }
 
   begin(): void {
@@ -237,6 +281,11 @@ export function lockFile(path: string): { release(): void } | undefined {
     if (error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY')) return undefined;
     throw error;
   }
+}
+
+/** Removes a file that can be made again, with its log. Nobody may have it open. */
+export function removeDatabase(path: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
 }
 
 /** True when the failure is the disk's (full, failing, read-only), not the statement's. */

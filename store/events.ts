@@ -44,6 +44,12 @@ export function deleteEventsBefore(db: Database, at: string, limit: number): num
   return db.run('DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE at < ? AND seq < (SELECT max(seq) FROM event) ORDER BY seq LIMIT ?)', [at, limit]);
 }
 
-export function eventsOfConversation(db: Database, conversationId: string): EventRow[] {
-  return db.all<EventRow>('SELECT * FROM event WHERE conversationId = ? ORDER BY seq', [conversationId]);
+/** In order, one by one: those after `afterSeq` up to and with `upToSeq`. */
+export function* eventsOfConversation(db: Database, range: { conversationId: string; afterSeq: number; upToSeq: number }): Generator<EventRow> {
+  // Named, since without figures of its own SQLite reads a range of the table as gladly as the index.
+  yield* db.iterate<EventRow>('SELECT * FROM event INDEXED BY eventByConversation WHERE conversationId = ? AND seq > ? AND seq <= ? ORDER BY seq', [
+    range.conversationId,
+    range.afterSeq,
+    range.upToSeq,
+  ]);
 }

@@ -70,9 +70,9 @@ export function messagesBefore(db: Database, page: MessagePage): MessageRecord[]
     .map(fromRow);
 }
 
-/** Oldest first, one by one. */
-export function* everyMessage(db: Database, conversationId: string): Generator<MessageRecord> {
-  for (const row of db.iterate<Row>(`SELECT ${columns} FROM message WHERE conversationId = ? ORDER BY createdAt`, [conversationId])) yield fromRow(row);
+/** Oldest first, one by one: those after `after` up to and with `upTo`. */
+export function* messagesBetween(db: Database, range: { conversationId: string; after: string; upTo: string }): Generator<MessageRecord> {
+  for (const row of db.iterate<Row>(`SELECT ${columns} FROM message WHERE conversationId = ? AND createdAt > ? AND createdAt <= ? ORDER BY createdAt`, [range.conversationId, range.after, range.upTo])) yield fromRow(row);
 }
 
 /** Marks what these senders wrote after `after` and was not read yet. Returns how many that were. */
@@ -85,4 +85,27 @@ export function markRead(db: Database, mark: { conversationId: string; senderTyp
 
 export function setDeliveryStatus(db: Database, messageId: string, deliveryStatus: MessageRecord['deliveryStatus']): void {
   db.run('UPDATE message SET deliveryStatus = ? WHERE id = ?', [deliveryStatus, messageId]);
+}
+
+/** A message as the search index takes it in. */
+export interface WrittenMessage {
+  readonly rowid: number;
+  readonly id: string;
+  readonly conversationId: string;
+  readonly senderType: SenderType;
+  readonly body: string;
+}
+
+/** In the order of their writing. */
+export function messagesWrittenAfter(db: Database, rowid: number, limit: number): WrittenMessage[] {
+  return db.all<WrittenMessage>('SELECT rowid, id, conversationId, senderType, body FROM message WHERE rowid > ? ORDER BY rowid LIMIT ?', [rowid, limit]);
+}
+
+/** 0 before the first. */
+export function newestMessageRowid(db: Database): number {
+  return db.get<{ rowid: number | null }>('SELECT max(rowid) AS rowid FROM message')?.rowid ?? 0;
+}
+
+export function findMessageWritten(db: Database, rowid: number): { id: string; body: string } | undefined {
+  return db.get('SELECT id, body FROM message WHERE rowid = ?', [rowid]);
 }

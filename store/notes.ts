@@ -1,5 +1,6 @@
 // Internal notes of a conversation.
 
+import type { Cursor } from './cursor.ts';
 import type { Database } from './database.ts';
 
 export interface NoteRecord {
@@ -35,4 +36,21 @@ export function findLatestNoteBy(db: Database, conversationId: string, authorAge
 /** Newest first. */
 export function notesOf(db: Database, conversationId: string): NoteRecord[] {
   return db.all<NoteRecord>('SELECT * FROM note WHERE conversationId = ? ORDER BY createdAt DESC, id DESC', [conversationId]);
+}
+
+/** Where the conversation's newest note stands among them; undefined when it has none. */
+export function newestNote(db: Database, conversationId: string): Cursor | undefined {
+  return db.get<Cursor>('SELECT createdAt AS at, id FROM note WHERE conversationId = ? ORDER BY createdAt DESC, id DESC LIMIT 1', [conversationId]);
+}
+
+/** Oldest first, one by one: those after `after` up to and with `upTo`. */
+export function* notesBetween(db: Database, range: { conversationId: string; after: Cursor; upTo: Cursor }): Generator<NoteRecord> {
+  const { conversationId, after, upTo } = range;
+  yield* db.iterate<NoteRecord>('SELECT * FROM note WHERE conversationId = ? AND (createdAt, id) > (?, ?) AND (createdAt, id) <= (?, ?) ORDER BY createdAt, id', [
+    conversationId,
+    after.at,
+    after.id,
+    upTo.at,
+    upTo.id,
+  ]);
 }

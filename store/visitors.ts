@@ -54,3 +54,29 @@ export function findVisitorByPhone(db: Database, phoneE164: string): VisitorReco
   const row = db.get<Row>('SELECT * FROM visitor WHERE phoneE164 = ? ORDER BY lastSeenAt DESC, id DESC LIMIT 1', [phoneE164]);
   return row && fromRow(row);
 }
+
+/** A visitor that was named or renamed; only its last such change has a row. */
+export interface NamedVisitor {
+  readonly seq: number;
+  readonly visitorId: string;
+  readonly name: string | null;
+  readonly email: string | null;
+}
+
+/** In the order of the change. */
+export function visitorsNamedAfter(db: Database, seq: number, limit: number): NamedVisitor[] {
+  return db.all<NamedVisitor>(
+    'SELECT seq, visitorId, name, email FROM visitorChange JOIN visitor ON visitor.id = visitorId WHERE seq > ? ORDER BY seq LIMIT ?',
+    [seq, limit],
+  );
+}
+
+/** 0 before the first. */
+export function newestVisitorChange(db: Database): number {
+  return db.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM visitorChange')?.seq ?? 0;
+}
+
+/** Undefined when that visitor was renamed since. */
+export function findVisitorNamed(db: Database, seq: number): string | undefined {
+  return db.get<{ visitorId: string }>('SELECT visitorId FROM visitorChange WHERE seq = ?', [seq])?.visitorId;
+}

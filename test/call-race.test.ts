@@ -7,7 +7,7 @@ import { takeCarrierEvent } from '../engine/carrier-events.ts';
 import { Refusal } from '../engine/errors.ts';
 import { systemCaller } from '../engine/runtime/command.ts';
 import { addAgents, claimLine, customerNumber, newCallId, ringLine, timelineOf } from './support/calls.ts';
-import { pick, seededRandom } from './support/random.ts';
+import { randomFrom } from './support/seeded.ts';
 import { type Person, startService } from './support/service.ts';
 
 type Step =
@@ -75,11 +75,11 @@ t.test('[4.8] a ringing call has one winner, and every other is told why it lost
   t.test('100 answers mixed with hangups, over 150 seeds', async (t) => {
     let wins = 0;
     for (let seed = 1; seed <= 150; seed += 1) {
-      const random = seededRandom(seed);
-      const hangupShare = pick(random, [0, 0.02, 0.2]);
+      const random = randomFrom(seed);
+      const hangupShare = random.pick([0, 0.02, 0.2]);
       const steps = Array.from({ length: 100 }, (): Step => {
-        if (random() >= hangupShare) return { kind: 'answer', agent: pick(random, agents), expectedVersion: pick(random, [undefined, undefined, 1, 2]) };
-        return random() < 0.3 ? { kind: 'ended' } : { kind: 'hangup', agent: random() < 0.3 ? owner : pick(random, agents) };
+        if (!random.chance(hangupShare)) return { kind: 'answer', agent: random.pick(agents), expectedVersion: random.pick([undefined, undefined, 1, 2]) };
+        return random.chance(0.3) ? { kind: 'ended' } : { kind: 'hangup', agent: random.chance(0.3) ? owner : random.pick(agents) };
       });
       const { id, callId } = await ringLine(service, line);
       const outcomes = await Promise.all(

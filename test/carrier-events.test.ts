@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { signatureOf } from '../http/signatures.ts';
 import { claimLine, customerNumber, deliver, type Delivery, newCallId, ringLine, timelineOf } from './support/calls.ts';
-import { seededRandom, shuffled } from './support/random.ts';
+import { randomFrom } from './support/seeded.ts';
 import { startService } from './support/service.ts';
 import { ManualClock } from './support/manual-clock.ts';
 
@@ -139,9 +139,9 @@ t.test('events of a carrier', async (t) => {
         const expected = await play(number, set);
         t.same(expected.events.map((event: any) => event.eventType), ['ringing', ...(set.includes('voicemail_left') ? ['voicemail_left'] : []), ...(set.includes('ended') ? ['ended'] : [])]);
         for (let seed = 1; seed <= 8; seed += 1) {
-          const random = seededRandom(seed);
+          const random = randomFrom(seed);
           // Each once or twice, and everything in any order.
-          const order = shuffled(random, set.flatMap((type) => (random() < 0.5 ? [type] : [type, type])));
+          const order = random.shuffled(set.flatMap((type) => (random.chance(0.5) ? [type] : [type, type])));
           const played = await play(number, order);
           if (JSON.stringify(played) !== JSON.stringify(expected)) t.same(played, expected, `seed ${seed}: ${order.join(', ')}`);
         }

@@ -2,6 +2,7 @@
 
 import t from 'tap';
 import { callRoute, paramsOf, soundBody } from './support/endpoints.ts';
+import { claimLine, deliver, ringLine } from './support/calls.ts';
 import { startService } from './support/service.ts';
 
 t.test('[5] isolation of workspaces', async (t) => {
@@ -17,6 +18,10 @@ t.test('[5] isolation of workspaces', async (t) => {
     const rule = await service.post('/business-hours', { name: 'Hours', days: [] }, owner.token);
     const reply = await service.post('/saved-replies', { shortcut: '/hi', title: 'Hi', body: 'Hello' }, owner.token);
     const note = await service.post(`/conversations/${chat.id}/notes`, { body: 'A note' }, owner.token);
+    const line = await claimLine(service, owner);
+    const call = await ringLine(service, line);
+    await deliver(service, line, { type: 'voicemail_left', callId: call.callId, durationMs: 4200, recordingUrl: 'https://carrier.example/1.mp3' });
+    const voicemails = await service.get('/voicemails', owner.token);
     const ids: Record<string, string> = {
       agentId: agent.agentId,
       conversationId: chat.id,
@@ -25,6 +30,8 @@ t.test('[5] isolation of workspaces', async (t) => {
       siteId: owner.siteId,
       replyId: reply.body.id,
       noteId: note.body.note.id,
+      phoneNumberId: line.id,
+      voicemailId: voicemails.body.voicemails[0].id,
       visitorId: chat.customer.visitorId,
       workspaceId: owner.workspaceId,
     };

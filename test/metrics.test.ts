@@ -98,7 +98,7 @@ t.test('[observability] every figure is there and moves', async (t) => {
 });
 
 t.test('[observability] an idle loop has no delay; a held one has what it was held for', async (t) => {
-  const nothing = { engine: () => ({ openWorkspaces: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }), sockets: () => ({ agent: 0, visitor: 0 }), outboxAgeSeconds: () => 0 };
+  const nothing = { engine: () => ({ openWorkspaces: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }), sockets: () => ({ agent: 0, visitor: 0 }), readerWaiting: () => 0, outboxAgeSeconds: () => 0 };
   const metrics = createMetrics(nothing);
   t.teardown(() => metrics.stop());
   const read = async (part: string): Promise<number> => parse((await metrics.text()).text).get(`switchboard_event_loop_delay_${part}_seconds`) ?? -1;

@@ -1,7 +1,7 @@
 // One worker thread that answers questions: started by the first one, started again if it dies, with a bound on what waits and
 // a time limit on each answer. Every thread of the service is asked through this; its own file says what it can be asked.
 
-import { MessagePort, parentPort, Worker } from 'node:worker_threads';
+import { parentPort, Worker } from 'node:worker_threads';
 
 /** Questions that a thread answers: by name, from plain data to plain data. */
 export type Questions = Readonly<Record<string, (params: never) => unknown>>;
@@ -10,7 +10,7 @@ type Params<Q extends Questions, Name extends keyof Q> = Parameters<Q[Name]>[0];
 type Result<Q extends Questions, Name extends keyof Q> = Awaited<ReturnType<Q[Name]>>;
 
 export interface Thread<Q extends Questions> {
-  /** Rejects with ThreadBusy, ThreadFailed (died or took too long), or what the question itself threw, as an Error. */
+  /** Rejects with ThreadBusy, ThreadFailed (died or took too long), ThreadUnavailable, or what the question itself threw, as an Error. */
   ask<Name extends keyof Q & string>(name: Name, params: Params<Q, Name>): Promise<Result<Q, Name>>;
   readonly waiting: number;
   stop(): Promise<void>;
@@ -19,6 +19,13 @@ export interface Thread<Q extends Questions> {
 /** As many questions wait as may. */
 export class ThreadBusy extends Error {
   override readonly name = 'ThreadBusy';
+}
+
+const unavailableName = 'ThreadUnavailable';
+
+/** What the thread reads cannot be read now; thrown by a question, it arrives as itself. */
+export class ThreadUnavailable extends Error {
+  override readonly name = unavailableName;
 }
 
 /** The thread died or did not answer in time; the next question starts a new one. */
@@ -68,7 +75,7 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
     started.on('message', ({ id, result, error }: Answer) => {
       const one = take(id);
       if (error === undefined) one?.resolve(result);
-      else one?.reject(Object.assign(new Error(error.message), { name: error.name }));
+      else one?.reject(error.name === unavailableName ? new ThreadUnavailable(error.message) : Object.assign(new Error(error.message), { name: error.name }));
     });
     started.on('error', (error) => failAll(started, error));
     started.on('exit', () => failAll(started, new Error('it ended')));
@@ -124,9 +131,14 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
   };
 }
 
-/** The thread's side: answers each question with what its function returns or throws. */
-export function answerQuestions(questions: Questions, port: MessagePort | null = parentPort): void {
-  port?.on('message', ({ id, name, params }: Request) => {
+/**
+ * The thread's side: answers each question with what its function returns or throws. An error that `isUnavailable` knows
+ * arrives as ThreadUnavailable.
+ */
+export function answerQuestions(questions: Questions, isUnavailable: (error: unknown) => boolean = () => false): void {
+  const port = parentPort;
+  if (port === null) throw new Error('this runs in a worker thread alone');
+  port.on('message', ({ id, name, params }: Request) => {
     // In a function that is async, so that a throw and a rejection are one.
     const answer = async (): Promise<unknown> => {
       const question = questions[name];
@@ -135,6 +147,9 @@ export function answerQuestions(questions: Questions, port: MessagePort | null =
     };
     void answer()
       .then((result) => port.postMessage({ id, result } satisfies Answer))
-      .catch((error: unknown) => port.postMessage({ id, error: error instanceof Error ? { name: error.name, message: error.message } : { name: 'Error', message: String(error) } } satisfies Answer));
+      .catch((error: unknown) => {
+        const { name: given, message } = error instanceof Error ? error : new Error(String(error));
+        port.postMessage({ id, error: { name: isUnavailable(error) ? unavailableName : given, message } } satisfies Answer);
+      });
   });
 }

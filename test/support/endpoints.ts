@@ -11,6 +11,8 @@ export interface Fixtures {
 
 let count = 0;
 const unique = (): string => `x${(count += 1)}`;
+/** Apart from those of support/calls.ts. */
+const uniqueNumber = (): string => `+1312555${String((count += 1)).padStart(4, '0')}`;
 
 /** By operation. Made anew for each call, since names and emails may be there once. */
 const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
@@ -39,6 +41,13 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'assignment.accept': () => ({}),
   'assignment.decline': () => ({}),
   'assignment.cancel': () => ({}),
+  'call.answer': () => ({}),
+  'call.hold': () => ({}),
+  'call.transfer': ({ agentId }) => ({ agentId, expectedVersion: 1 }),
+  'phoneNumber.search': () => ({ kind: 'local', areaCode: '415' }),
+  'phoneNumber.claim': () => ({ e164: uniqueNumber(), displayName: 'x', routingStrategy: 'all_agents' }),
+  'phoneNumber.update': () => ({ displayName: 'x' }),
+  'voiceProfile.create': () => ({ name: 'x', greetingText: 'Hello.' }),
   'conversation.setTags': () => ({ tags: ['x'] }),
   'note.create': () => ({ body: 'x' }),
   'note.write': () => ({ body: 'x' }),

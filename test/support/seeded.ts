@@ -5,6 +5,8 @@ export interface Random {
   next(): number;
   /** A whole number from 0 up to and without `bound`. */
   below(bound: number): number;
+  /** True so often, of 1. */
+  chance(share: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
   /** The items in another order. */
   shuffled<Item>(items: readonly Item[]): Item[];
@@ -23,10 +25,11 @@ export function randomFrom(seed: number): Random {
   return {
     next,
     below,
+    chance: (share) => next() < share,
     pick: (items) => {
-      const item = items[below(items.length)];
-      if (item === undefined) throw new Error('nothing to pick from');
-      return item;
+      if (items.length === 0) throw new Error('nothing to pick from');
+      // Within the list, by the line above; undefined may be one of its items.
+      return items[below(items.length)] as (typeof items)[number];
     },
     shuffled(items) {
       const copy = [...items];

@@ -1,0 +1,32 @@
+// Conversations of any channel with what was said in them, made by the engine's own commands but without a caller: for tests
+// that need many, or some that no route makes alone.
+
+import { addConversation } from '../../engine/conversation.ts';
+import { appendMessage, type MessageDraft } from '../../engine/messages.ts';
+import { command, systemCaller } from '../../engine/runtime/command.ts';
+import type { ConversationRecord } from '../../store/conversations.ts';
+import type { Service } from './service.ts';
+
+export interface Said extends Partial<Pick<ConversationRecord, 'channel' | 'status' | 'subject' | 'visitorId' | 'departmentId' | 'assignedAgentId' | 'tags' | 'handshake'>> {
+  /** Bodies of the visitor's messages, or whole drafts. */
+  readonly messages?: readonly (string | MessageDraft)[];
+}
+
+const say = command('test.say', (ctx, said: Said): string => {
+  const { messages = [], ...given } = said;
+  let conversation = addConversation(ctx, {
+    id: ctx.ids.uuid(), version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null,
+    assignedAgentId: null, tags: [], handshake: null, rating: null, ratingComment: null, preview: null, lastMessageAt: null, firstResponseAt: null, solvedAt: null, closedAt: null,
+    lastLineAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: ctx.at, updatedAt: ctx.at, ...given,
+  });
+  for (const message of messages) {
+    const draft: MessageDraft = typeof message === 'string' ? { senderType: 'visitor', senderId: conversation.visitorId, body: message } : message;
+    ({ conversation } = appendMessage(ctx, conversation, draft));
+  }
+  return conversation.id;
+});
+
+/** Returns its id. */
+export function addThread(service: Service, workspaceId: string, said: Said): Promise<string> {
+  return service.running.services.engine.execute(say, { workspaceId, caller: systemCaller, params: said });
+}

@@ -1,0 +1,22 @@
+// A thread for tests of workers/thread.ts: it answers, throws, dies or hangs, as it is asked.
+
+import { answerQuestions, ThreadUnavailable } from '../../workers/thread.ts';
+
+export const questions = {
+  echo: (text: string): string => text,
+  fail: (message: string): never => {
+    throw new RangeError(message);
+  },
+  unavailable: (message: string): never => {
+    throw new ThreadUnavailable(message);
+  },
+  known: (message: string): never => {
+    throw new TypeError(message);
+  },
+  die: (): never => process.exit(3),
+  hang: (): never => {
+    for (;;);
+  },
+};
+
+answerQuestions(questions, (error) => error instanceof ThreadUnavailable || error instanceof TypeError);

@@ -1,0 +1,60 @@
+import t, { type Test } from 'tap';
+import { createThread, type Thread, ThreadBusy, ThreadFailed, type ThreadOptions, ThreadUnavailable } from '../workers/thread.ts';
+import type { questions } from './support/odd-thread.ts';
+import { watchThreads } from './support/threads.ts';
+
+/** One of support/odd-thread.ts. */
+function start(t: Test, options: Partial<ThreadOptions> = {}): Thread<typeof questions> {
+  const thread = createThread<typeof questions>({ file: new URL('./support/odd-thread.ts', import.meta.url), title: 'odd', maxWaiting: 3, timeoutMs: 60_000, ...options });
+  t.teardown(() => thread.stop());
+  return thread;
+}
+
+t.test('[threads] starts with the first question, and answers', async (t) => {
+  const started = watchThreads(t);
+  const thread = start(t);
+  t.equal(started.length, 0);
+  t.equal(await thread.ask('echo', 'hello'), 'hello');
+  t.equal(started.length, 1);
+  t.equal(thread.waiting, 0);
+});
+
+t.test('[threads] what a question throws arrives, and the thread goes on', async (t) => {
+  const thread = start(t);
+  await t.rejects(thread.ask('fail', 'no such range'), { name: 'RangeError', message: 'no such range' });
+  const unavailable: unknown = await thread.ask('unavailable', 'not now').catch((error: unknown) => error);
+  t.ok(unavailable instanceof ThreadUnavailable);
+  t.ok((await thread.ask('known', 'not now').catch((error: unknown) => error)) instanceof ThreadUnavailable, 'what it knows as such as well');
+  t.equal(await thread.ask('echo', 'still here'), 'still here');
+});
+
+t.test('[threads] one that dies fails what waits, and the next question starts another', async (t) => {
+  const thread = start(t);
+  const failed = await Promise.allSettled([thread.ask('die', undefined as never), thread.ask('echo', 'unheard')]);
+  for (const one of failed) t.ok(one.status === 'rejected' && one.reason instanceof ThreadFailed);
+  t.equal(await thread.ask('echo', 'again'), 'again');
+});
+
+t.test('[threads] one that hangs is ended when its time is over', async (t) => {
+  // Long enough for a thread to start on a machine that is busy.
+  const thread = start(t, { timeoutMs: 3000 });
+  t.ok((await thread.ask('hang', undefined as never).catch((error: unknown) => error)) instanceof ThreadFailed);
+  t.equal(await thread.ask('echo', 'again'), 'again');
+});
+
+t.test('[threads] only so many wait', async (t) => {
+  const thread = start(t, { maxWaiting: 3 });
+  const waiting = [thread.ask('echo', 'a'), thread.ask('echo', 'b'), thread.ask('echo', 'c')];
+  t.equal(thread.waiting, 3);
+  t.ok((await thread.ask('echo', 'd').catch((error: unknown) => error)) instanceof ThreadBusy);
+  t.same(await Promise.all(waiting), ['a', 'b', 'c']);
+  t.equal(await thread.ask('echo', 'd'), 'd');
+});
+
+t.test('[threads] a stopped one answers nobody', async (t) => {
+  const thread = start(t);
+  const waiting = thread.ask('echo', 'a').catch((error: unknown) => error);
+  await thread.stop();
+  t.ok((await waiting) instanceof ThreadFailed);
+  t.ok((await thread.ask('echo', 'b').catch((error: unknown) => error)) instanceof ThreadFailed);
+});

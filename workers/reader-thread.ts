@@ -1,0 +1,121 @@
+// The thread that answers what scans, on connections that cannot write to a workspace. Each question is one function from plain
+// data to plain data; what takes long gives way to the others after every few milliseconds. It alone opens search indexes.
+
+import { workerData } from 'node:worker_threads';
+import type { Cursor } from '../store/cursor.ts';
+import { DatabaseUnusable, isStorageFailure } from '../store/database.ts';
+import { eventsOfConversation, type EventRow } from '../store/events.ts';
+import { type MessageRecord, messagesBetween } from '../store/messages.ts';
+import { notesBetween, type NoteRecord } from '../store/notes.ts';
+import { OpenFiles } from './open-files.ts';
+import type { SearchAnswer, SearchQuestion } from './search/search-index.ts';
+import { answerQuestions, ThreadUnavailable } from './thread.ts';
+
+export interface ReaderData {
+  readonly dataDir: string;
+}
+
+export interface OfConversation {
+  readonly workspaceId: string;
+  readonly conversationId: string;
+}
+
+/** How long a search waits for an index that is being made; then the caller is told to come back. */
+const maxCatchUpMs = 10_000;
+/** Characters of an answer that is one page of many, so that neither thread is held by it. */
+const pageChars = 64 * 1024;
+
+// Given by createReader() alone.
+const { dataDir } = workerData as ReaderData;
+const files = new OpenFiles(dataDir);
+const catchingUp = new Set<string>();
+
+export const questions = {
+  async search({ workspaceId, question }: { workspaceId: string; question: SearchQuestion }): Promise<SearchAnswer> {
+    try {
+      return await search(workspaceId, question);
+    } catch (error) {
+      if (!isStorageFailure(error)) throw error;
+      // One of two files cannot be read or written. If it is the index, another is made.
+      const isIndexSound = files.openSearchIndex(workspaceId)?.isSound() ?? true;
+      if (isIndexSound) {
+        files.close(workspaceId);
+        throw error;
+      }
+      files.removeSearchIndex(workspaceId);
+      return search(workspaceId, question);
+    }
+  },
+
+  /** Brings the index up to date, later. */
+  index({ workspaceId }: { workspaceId: string }): void {
+    void catchUp(workspaceId);
+  },
+
+  /** Messages from just after `after`, oldest first. An empty page is the end. */
+  messages({ workspaceId, conversationId, after, upTo }: OfConversation & { after: string; upTo: string }): MessageRecord[] {
+    return page(messagesBetween(files.workspace(workspaceId), { conversationId, after, upTo }), ({ body }) => body.length);
+  },
+
+  /** Notes from just after `after`, oldest first. An empty page is the end. */
+  notes({ workspaceId, conversationId, after, upTo }: OfConversation & { after: Cursor; upTo: Cursor }): NoteRecord[] {
+    return page(notesBetween(files.workspace(workspaceId), { conversationId, after, upTo }), ({ body }) => body.length);
+  },
+
+  /** Events from just after `afterSeq`, oldest first. An empty page is the end. */
+  events({ workspaceId, conversationId, afterSeq, upToSeq }: OfConversation & { afterSeq: number; upToSeq: number }): EventRow[] {
+    return page(eventsOfConversation(files.workspace(workspaceId), { conversationId, afterSeq, upToSeq }), ({ data }) => data.length);
+  },
+};
+
+async function search(workspaceId: string, question: SearchQuestion): Promise<SearchAnswer> {
+  const untilMs = performance.now() + maxCatchUpMs;
+  while (!files.searchIndex(workspaceId).advance()) {
+    if (performance.now() > untilMs) {
+      void catchUp(workspaceId);
+      throw new ThreadUnavailable('the search index is being made');
+    }
+    await othersTurn();
+  }
+  const answer = files.searchIndex(workspaceId).search(question);
+  void catchUp(workspaceId);
+  return answer;
+}
+
+/** Takes in what is new and writes what is full, a little at a time, until nothing is left or its files were closed. */
+async function catchUp(workspaceId: string): Promise<void> {
+  if (catchingUp.has(workspaceId)) return;
+  catchingUp.add(workspaceId);
+  try {
+    let index = files.searchIndex(workspaceId);
+    while (!index.advance() || !index.write()) {
+      await othersTurn();
+      const same = files.openSearchIndex(workspaceId);
+      if (same === undefined) break;
+      index = same;
+    }
+  } catch {
+    // Nobody asked: the next search meets the same failure and tells its caller.
+    files.close(workspaceId);
+  } finally {
+    catchingUp.delete(workspaceId);
+  }
+}
+
+function othersTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Rows until they have so many characters; at least one, if there is one. */
+function page<Row>(rows: Iterable<Row>, charsOf: (row: Row) => number): Row[] {
+  const taken: Row[] = [];
+  let chars = 0;
+  for (const row of rows) {
+    taken.push(row);
+    chars += charsOf(row);
+    if (chars >= pageChars) break;
+  }
+  return taken;
+}
+
+answerQuestions(questions, (error) => error instanceof ThreadUnavailable || error instanceof DatabaseUnusable || isStorageFailure(error));

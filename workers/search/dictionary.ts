@@ -1,0 +1,33 @@
+// Words that may be misspelt, each under the hash of itself and of itself less each of its letters, so that a word one typo
+// away is found by a handful of lookups. Shared by all fields of an index.
+
+import type { Database } from '../../store/database.ts';
+import { insertSpelling, isSpelled, wordsSpelled } from '../../store/search-index.ts';
+import { canBeMisspelt, isMisspelt, spellings } from './words.ts';
+
+export class Dictionary {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Returns how many rows that took. */
+  learn(word: string): number {
+    if (!canBeMisspelt(word)) return 0;
+    const hashes = spellings(word);
+    if (isSpelled(this.#db, hashes[0] ?? 0, word)) return 0;
+    for (const hash of hashes) insertSpelling(this.#db, hash, word);
+    return hashes.length;
+  }
+
+  /** Words of the file that are one typo away. */
+  spelledAlike(word: string): string[] {
+    if (!canBeMisspelt(word)) return [];
+    const alike = new Set<string>();
+    for (const hash of new Set(spellings(word))) {
+      for (const known of wordsSpelled(this.#db, hash)) if (isMisspelt(word, known)) alike.add(known);
+    }
+    return [...alike];
+  }
+}

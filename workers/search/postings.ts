@@ -1,0 +1,209 @@
+// Lists of documents, packed for the index file. Documents are numbered in the order of their writing and lie in segments; a
+// segment is written once, when it is full, and never changed. Words of what is not full yet are kept in memory and are read
+// again from their source after a restart.
+
+import type { Database } from '../../store/database.ts';
+import { insertPosting, insertSegment, type Posting, postingsBeyond, postingsOf, type SearchField, type Segment, segmentsOf } from '../../store/search-index.ts';
+import type { Dictionary } from './dictionary.ts';
+import { canBeMisspelt, eachWord, isMisspelt, type Level, levels, listedPrefix, listedPrefixes, type QueryWord } from './words.ts';
+
+/** Documents of a segment at the most. */
+export const segmentDocs = 8192;
+/** Words of a segment's documents together, at the most, so that long mails do not fill the memory: of chats it holds 100,000. */
+const segmentWords = 400_000;
+const bitmapBytes = segmentDocs / 8;
+/** Rows written before somebody else may have the thread: a millisecond or two. */
+const rowsPerSlice = 256;
+
+/** Documents of one segment: what they are beyond `base`, ascending, or that packed. */
+export interface DocList {
+  readonly base: number;
+  readonly docs: Uint8Array | readonly number[];
+}
+
+/** Where a word was met, by how well it was. */
+export interface Meeting {
+  readonly level: Level;
+  readonly lists: readonly DocList[];
+}
+
+type Words = Map<string, number[]>;
+
+/** A segment that is not in the file. */
+interface Recent {
+  readonly words: Words;
+  readonly firstDoc: number;
+  count: number;
+  lastDoc: number;
+  lastId: string;
+}
+
+export class WordIndex {
+  readonly #db: Database;
+  readonly #field: SearchField;
+  readonly #dictionary: Dictionary;
+  readonly #stored: Segment[];
+  /** In their order; all but the last are full. */
+  readonly #recent: Recent[] = [];
+
+  constructor(db: Database, field: SearchField, dictionary: Dictionary) {
+    this.#db = db;
+    this.#field = field;
+    this.#dictionary = dictionary;
+    this.#stored = segmentsOf(db, field);
+  }
+
+  /** The last one in the file. */
+  get lastStored(): Segment | undefined {
+    return this.#stored.at(-1);
+  }
+
+  /** The last document whose words are known; 0 before the first. */
+  get lastDoc(): number {
+    return (this.#recent.at(-1) ?? this.#stored.at(-1))?.lastDoc ?? 0;
+  }
+
+  /** Segments that are full and not in the file yet. */
+  get fullSegments(): number {
+    return Math.max(0, this.#recent.length - 1);
+  }
+
+  /** Takes the next document in. Their numbers ascend. */
+  add(doc: number, id: string, text: string): void {
+    let recent = this.#recent.at(-1);
+    if (recent === undefined || recent.count >= segmentWords || doc - recent.firstDoc >= segmentDocs) {
+      recent = { words: new Map(), firstDoc: doc, count: 0, lastDoc: doc, lastId: id };
+      this.#recent.push(recent);
+    }
+    const { words } = recent;
+    const offset = doc - recent.firstDoc;
+    let count = 0;
+    eachWord(text, (word) => {
+      count += 1;
+      const offsets = words.get(word);
+      if (offsets === undefined) words.set(word, [offset]);
+      else if (offsets.at(-1) !== offset) offsets.push(offset);
+    });
+    recent.count += count;
+    recent.lastDoc = doc;
+    recent.lastId = id;
+  }
+
+  /** Where a word stands, best meeting first; a document may be in more than one. */
+  find(asked: QueryWord, spelledAlike: readonly string[]): Meeting[] {
+    const mayBeMisspelt = canBeMisspelt(asked.text);
+    const exact: DocList[] = this.#read(asked.text);
+    const beginning: DocList[] = asked.isPrefix ? this.#readLonger(asked.text) : [];
+    const misspelt: DocList[] = spelledAlike.flatMap((word) => this.#read(word));
+    for (const { firstDoc: base, words } of this.#recent) {
+      const docs = words.get(asked.text);
+      if (docs !== undefined) exact.push({ base, docs });
+      if (!asked.isPrefix && !mayBeMisspelt) continue;
+      for (const [word, offsets] of words) {
+        if (word === asked.text) continue;
+        if (asked.isPrefix && word.startsWith(asked.text)) beginning.push({ base, docs: offsets });
+        else if (mayBeMisspelt && isMisspelt(asked.text, word)) misspelt.push({ base, docs: offsets });
+      }
+    }
+    return [
+      { level: levels.exact, lists: exact },
+      { level: levels.beginning, lists: beginning },
+      { level: levels.misspelt, lists: misspelt },
+    ];
+  }
+
+  /**
+   * Writes the oldest full segment, a slice at a time, inside the caller's transaction. What is asked meanwhile is answered from
+   * memory, until `written` is called after the commit.
+   */
+  *write(ownersOf: (segment: Segment) => Uint8Array | null): Generator<void, { written(): void }> {
+    const [recent] = this.#recent;
+    if (recent === undefined) throw new Error('there is no segment to write');
+    const number = this.#stored.length;
+    let rows = 0;
+    for (const [word, docs] of listsOf(recent.words)) {
+      insertPosting(this.#db, this.#field, word, { segment: number, docs });
+      rows += 1 + this.#dictionary.learn(word);
+      if (rows < rowsPerSlice) continue;
+      rows = 0;
+      yield;
+    }
+    const segment: Segment = { firstDoc: recent.firstDoc, lastDoc: recent.lastDoc, lastId: recent.lastId };
+    insertSegment(this.#db, this.#field, { number, ...segment, owners: ownersOf(segment) });
+    return {
+      written: () => {
+        this.#stored.push(segment);
+        this.#recent.shift();
+      },
+    };
+  }
+
+  #read(word: string): DocList[] {
+    return this.#listsOf(postingsOf(this.#db, this.#field, word, this.#stored.length));
+  }
+
+  #readLonger(prefix: string): DocList[] {
+    const listed = listedPrefix(prefix);
+    return listed === undefined ? this.#listsOf(postingsBeyond(this.#db, this.#field, prefix, this.#stored.length)) : this.#read(listed);
+  }
+
+  #listsOf(postings: readonly Posting[]): DocList[] {
+    return postings.map(({ segment, docs }) => ({ base: this.#stored[segment]?.firstDoc ?? 0, docs }));
+  }
+}
+
+/** Writes the list's documents into `into`, which has room for a segment, and returns how many they are. */
+export function readDocs({ base, docs }: DocList, into: Uint32Array): number {
+  if (!(docs instanceof Uint8Array)) {
+    for (let index = 0; index < docs.length; index += 1) into[index] = base + (docs[index] ?? 0);
+    return docs.length;
+  }
+  if (docs.length !== bitmapBytes) {
+    for (let index = 0; index < docs.length; index += 2) into[index >> 1] = base + ((docs[index] ?? 0) | ((docs[index + 1] ?? 0) << 8));
+    return docs.length >> 1;
+  }
+  let count = 0;
+  for (let index = 0; index < bitmapBytes; index += 1) {
+    for (let byte = docs[index] ?? 0; byte !== 0; byte &= byte - 1) {
+      into[count] = base + index * 8 + 31 - Math.clz32(byte & -byte);
+      count += 1;
+    }
+  }
+  return count;
+}
+
+/** Every word and every listed beginning with its packed documents, in the order in which the file keeps them. */
+function listsOf(words: Words): [string, Uint8Array][] {
+  const lists: [string, Uint8Array][] = [];
+  const prefixes = new Map<string, Uint8Array>();
+  for (const [word, offsets] of words) {
+    lists.push([word, pack(offsets)]);
+    for (const prefix of listedPrefixes(word)) {
+      let bitmap = prefixes.get(prefix);
+      if (bitmap === undefined) prefixes.set(prefix, (bitmap = new Uint8Array(bitmapBytes)));
+      setBits(bitmap, offsets);
+    }
+  }
+  const offsets = new Uint32Array(segmentDocs);
+  for (const [prefix, docs] of prefixes) lists.push([prefix, pack(offsets.subarray(0, readDocs({ base: 0, docs }, offsets)))]);
+  return lists.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Two bytes each, or a bit for every document of the segment where that is not longer. */
+function pack(offsets: readonly number[] | Uint32Array): Uint8Array {
+  if (offsets.length * 2 >= bitmapBytes) {
+    const bitmap = new Uint8Array(bitmapBytes);
+    setBits(bitmap, offsets);
+    return bitmap;
+  }
+  const packed = new Uint8Array(offsets.length * 2);
+  for (const [index, offset] of offsets.entries()) {
+    packed[index * 2] = offset & 0xff;
+    packed[index * 2 + 1] = offset >> 8;
+  }
+  return packed;
+}
+
+function setBits(bitmap: Uint8Array, offsets: readonly number[] | Uint32Array): void {
+  for (const offset of offsets) bitmap[offset >> 3] = (bitmap[offset >> 3] ?? 0) | (1 << (offset & 7));
+}

@@ -1,0 +1,273 @@
+// The search index of one workspace: a file beside the workspace's own, what is not in that file yet, and the columns in memory.
+// It follows the workspace's file by the numbers of its messages and changes, a step at a time, and can be made again from it
+// at any moment. It never writes to the workspace's file. Only the reader thread has one.
+
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import {
+  changedConversations,
+  type Channel,
+  type ConversationStatus,
+  conversationIdsOfVisitor,
+  facetsAfter,
+  findFacets,
+  findSummary,
+  newestConversationChange,
+  type Reach,
+} from '../../store/conversations.ts';
+import { Database, DatabaseUnusable, removeDatabase } from '../../store/database.ts';
+import { findMessageWritten, messagesWrittenAfter, newestMessageRowid } from '../../store/messages.ts';
+import { searchSchema } from '../../store/migrations/search.ts';
+import { everyOwners, type Segment } from '../../store/search-index.ts';
+import { findVisitorNamed, newestVisitorChange, visitorsNamedAfter } from '../../store/visitors.ts';
+import { Conversations, grown, type SearchFilter } from './conversations.ts';
+import { Dictionary } from './dictionary.ts';
+import { excerptOf } from './excerpt.ts';
+import { WordIndex } from './postings.ts';
+import { rank } from './ranking.ts';
+import { queryWords } from './words.ts';
+
+export interface SearchQuestion {
+  readonly q: string;
+  readonly reach: Reach;
+  readonly filter: SearchFilter;
+  readonly limit: number;
+}
+
+export interface SearchRow {
+  readonly conversationId: string;
+  readonly version: number;
+  readonly channel: Channel;
+  readonly status: ConversationStatus;
+  readonly subject: string | null;
+  readonly ticketNumber: number | null;
+  readonly updatedAt: string;
+  readonly matchedBody: string;
+  readonly visitorName: string | null;
+  readonly visitorEmail: string | null;
+  readonly tags: readonly string[];
+}
+
+export interface SearchAnswer {
+  readonly rows: readonly SearchRow[];
+  readonly total: number;
+}
+
+/** Rows taken in by one step; each step holds the thread for some milliseconds. */
+const messagesPerStep = 500;
+const visitorsPerStep = 500;
+const conversationsPerStep = 1000;
+/** Full segments kept in memory while others ask; beyond it writing comes first. */
+const maxFullSegments = 2;
+const writeSliceMs = 4;
+/** Messages for which there is room at first. */
+const firstRoom = 1024;
+
+export class SearchIndex {
+  readonly #source: Database;
+  readonly #db: Database;
+  readonly #conversations: Conversations;
+  readonly #messages: WordIndex;
+  readonly #visitors: WordIndex;
+  readonly #dictionary: Dictionary;
+  /** By message, the number of its conversation. */
+  #owners: Uint32Array;
+  /** While the columns are filled: the last conversation that is in. */
+  #loading: { afterId: string } | undefined = { afterId: '' };
+  /** Everything up to here was in the file when the columns began to be filled. */
+  readonly #loadedFrom: { message: number; visitor: number };
+  #conversationSeq: number;
+  #writing: Generator<void, void> | undefined;
+
+  private constructor(source: Database, db: Database) {
+    this.#source = source;
+    this.#db = db;
+    this.#dictionary = new Dictionary(db);
+    this.#conversations = new Conversations(db);
+    this.#messages = new WordIndex(db, 'message', this.#dictionary);
+    this.#visitors = new WordIndex(db, 'visitor', this.#dictionary);
+    this.#owners = readOwners(db, this.#messages.lastDoc);
+    this.#conversationSeq = newestConversationChange(source);
+    this.#loadedFrom = { message: newestMessageRowid(source), visitor: newestVisitorChange(source) };
+  }
+
+  /** Opens the index of `source` at `path`; one that is missing, damaged, of another version or of another source is begun anew. */
+  static open(source: Database, path: string): SearchIndex {
+    mkdirSync(dirname(path), { recursive: true });
+    const index = SearchIndex.#openAsIs(source, path);
+    if (index !== undefined) return index;
+    removeDatabase(path);
+    return new SearchIndex(source, Database.openDerived(path, searchSchema));
+  }
+
+  static #openAsIs(source: Database, path: string): SearchIndex | undefined {
+    let db: Database | undefined;
+    try {
+      db = Database.openDerived(path, searchSchema);
+      const index = new SearchIndex(source, db);
+      if (index.#isOfItsSource()) return index;
+    } catch (error) {
+      const isItsOwn = error instanceof DatabaseUnusable || db?.isSound() === false;
+      if (!isItsOwn) {
+        db?.close();
+        throw error;
+      }
+    }
+    db?.close();
+    return undefined;
+  }
+
+  /**
+   * One step towards the present. True when there is nothing more to take in. Words and columns are complete only then.
+   */
+  advance(): boolean {
+    if (this.#messages.fullSegments >= maxFullSegments || this.#visitors.fullSegments >= maxFullSegments) {
+      this.write();
+      return false;
+    }
+    return this.#source.snapshot(() => this.#step());
+  }
+
+  /** Writes full segments for some milliseconds. True when none is left. */
+  write(): boolean {
+    const untilMs = performance.now() + writeSliceMs;
+    while (this.#writing !== undefined || this.#messages.fullSegments > 0 || this.#visitors.fullSegments > 0) {
+      this.#writing ??= this.#writeSegment();
+      if (this.#writing.next().done === true) this.#writing = undefined;
+      if (performance.now() >= untilMs) return false;
+    }
+    return true;
+  }
+
+  /** Call it when advance() has just answered true; the little that came since is taken in here. */
+  search(question: SearchQuestion): SearchAnswer {
+    return this.#source.snapshot(() => {
+      while (!this.#step());
+      return this.#answer(question);
+    });
+  }
+
+  isSound(): boolean {
+    return this.#db.isSound();
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #answer({ q, reach, filter, limit }: SearchQuestion): SearchAnswer {
+    const words = queryWords(q);
+    if (words.length === 0) return { rows: [], total: 0 };
+    const { total, first } = rank({
+      words: words.map((word) => {
+        const alike = this.#dictionary.spelledAlike(word.text);
+        return { messages: this.#messages.find(word, alike), visitors: this.#visitors.find(word, alike) };
+      }),
+      owners: this.#owners,
+      lastMessage: this.#messages.lastDoc,
+      lastVisitor: this.#visitors.lastDoc,
+      conversations: this.#conversations,
+      isWanted: this.#conversations.wanted(reach, filter),
+      limit,
+    });
+    const rows = first.map(({ no, message }): SearchRow => {
+      const conversationId = this.#conversations.idOf(no);
+      const summary = findSummary(this.#source, conversationId);
+      if (summary === undefined) throw new Error(`conversation ${conversationId} is in the index alone`);
+      const { id: _, preview, ...shown } = summary;
+      const body = message === 0 ? undefined : findMessageWritten(this.#source, message)?.body;
+      return { conversationId, ...shown, matchedBody: excerptOf(body ?? preview ?? '', words) };
+    });
+    return { rows, total };
+  }
+
+  #step(): boolean {
+    return this.#load() && this.#followConversations() && this.#followVisitors() && this.#followMessages();
+  }
+
+  #load(): boolean {
+    if (this.#loading === undefined) return true;
+    const page = facetsAfter(this.#source, this.#loading.afterId, conversationsPerStep);
+    for (const facets of page) this.#conversations.put(facets);
+    const last = page.at(-1);
+    this.#loading = last === undefined || page.length < conversationsPerStep ? undefined : { afterId: last.id };
+    return this.#loading === undefined;
+  }
+
+  #followConversations(): boolean {
+    const page = changedConversations(this.#source, this.#conversationSeq, conversationsPerStep);
+    for (const { seq, conversationId } of page) {
+      this.#refresh(conversationId);
+      this.#conversationSeq = seq;
+    }
+    return page.length < conversationsPerStep;
+  }
+
+  #followVisitors(): boolean {
+    const page = visitorsNamedAfter(this.#source, this.#visitors.lastDoc, visitorsPerStep);
+    for (const { seq, visitorId, name, email } of page) {
+      this.#visitors.add(seq, visitorId, `${name ?? ''} ${email ?? ''}`);
+      if (seq <= this.#loadedFrom.visitor) continue;
+      for (const conversationId of conversationIdsOfVisitor(this.#source, visitorId)) this.#conversations.setVisitorDoc(this.#conversations.numberOf(conversationId), seq);
+    }
+    return page.length < visitorsPerStep;
+  }
+
+  #followMessages(): boolean {
+    const page = messagesWrittenAfter(this.#source, this.#messages.lastDoc, messagesPerStep);
+    const touched = new Set<string>();
+    for (const { rowid, id, conversationId, senderType, body } of page) {
+      if (this.#owners.length <= rowid) this.#owners = grown(this.#owners, new Uint32Array(2 * rowid));
+      this.#owners[rowid] = this.#conversations.numberOf(conversationId);
+      // What the service itself noted in a conversation was said by nobody.
+      this.#messages.add(rowid, id, senderType === 'system' ? '' : body);
+      if (rowid > this.#loadedFrom.message) touched.add(conversationId);
+    }
+    for (const conversationId of touched) this.#refresh(conversationId);
+    return page.length < messagesPerStep;
+  }
+
+  #refresh(conversationId: string): void {
+    const facets = findFacets(this.#source, conversationId);
+    if (facets !== undefined) this.#conversations.put(facets);
+  }
+
+  *#writeSegment(): Generator<void, void> {
+    const isOfMessages = this.#messages.fullSegments > 0;
+    this.#db.begin();
+    try {
+      const words = yield* isOfMessages ? this.#messages.write((segment) => this.#ownersOf(segment)) : this.#visitors.write(() => null);
+      const numbers = yield* this.#conversations.write();
+      this.#db.commit();
+      words.written();
+      numbers.written();
+    } catch (error) {
+      this.#db.rollback();
+      throw error;
+    }
+  }
+
+  #ownersOf({ firstDoc, lastDoc }: Segment): Uint8Array {
+    const owners = this.#owners.subarray(firstDoc, lastDoc + 1);
+    return new Uint8Array(owners.buffer, owners.byteOffset, owners.byteLength);
+  }
+
+  /** False when the last documents that it holds are not those of the source: restored from elsewhere, or lost in a power cut. */
+  #isOfItsSource(): boolean {
+    const message = this.#messages.lastStored;
+    const visitor = this.#visitors.lastStored;
+    const isSameMessage = message === undefined || findMessageWritten(this.#source, message.lastDoc)?.id === message.lastId;
+    if (visitor === undefined) return isSameMessage;
+    const named = findVisitorNamed(this.#source, visitor.lastDoc);
+    return isSameMessage && (named === undefined ? visitor.lastDoc <= this.#loadedFrom.visitor : named === visitor.lastId);
+  }
+}
+
+function readOwners(db: Database, lastDoc: number): Uint32Array {
+  const owners = new Uint32Array(lastDoc + firstRoom);
+  for (const { firstDoc, owners: packed } of everyOwners(db)) {
+    // Copied, since four bytes at a time are read from multiples of four alone.
+    owners.set(new Uint32Array(packed.buffer.slice(packed.byteOffset, packed.byteOffset + packed.byteLength)), firstDoc);
+  }
+  return owners;
+}
