@@ -2,11 +2,7 @@
 // winner and the ninety-nine who are told why they lost. Held against a ping and its pong on the same sockets, which have
 // neither command nor disk.
 
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { rmSync } from 'node:fs';
 import { readConfig } from '../http/config.ts';
 import { serve } from '../http/serve.ts';
 import { silentLog } from '../engine/runtime/log.ts';
@@ -17,22 +13,16 @@ import { takeSecrets } from '../engine/integrations.ts';
 import { freshSecrets, openSecrets } from '../http/workspace-secrets.ts';
 import { signatureOf } from '../http/signatures.ts';
 import { addAgents } from '../test/support/calls.ts';
-
-export interface Row {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly reference: { readonly name: string; readonly value: number } | null;
-  readonly ratio: number | null;
-}
+import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
+import { makeDataDir, startService } from './process.ts';
 
 const agentCount = 100;
 const warmRounds = 10;
 const e164 = '+14155550100';
 
-export async function run({ quick }: { quick: boolean }): Promise<Row[]> {
+export async function run({ quick }: BenchOptions): Promise<Row[]> {
   const rounds = quick ? 20 : 200;
-  const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-'));
+  const dataDir = makeDataDir();
   try {
     const { tokens, secret } = await prepare(dataDir);
     const service = await startService(dataDir);
@@ -52,9 +42,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Row[]> {
       }
       for (const socket of sockets) socket.close();
       return ([['p50', 0.5], ['p99', 0.99]] as const).map(([name, share]) => {
-        const value = percentile(answersMs, share);
-        const reference = { name: 'ping', value: percentile(pongsMs, share) };
-        return { name: `answer race of ${agentCount} agents, ${name}`, value, unit: 'ms', reference, ratio: value / reference.value };
+        return row({ name: `answer race of ${agentCount} agents, ${name}`, value: percentile(answersMs, share), unit: 'ms', reference: { name: 'ping', value: percentile(pongsMs, share) } });
       });
     } finally {
       await service.stop();
@@ -91,22 +79,6 @@ async function prepare(dataDir: string): Promise<{ tokens: string[]; secret: str
   const secret = openSecrets(services, workspaceId, sealed).carrier;
   await running.stop();
   return { tokens: agents.map(({ token }) => token), secret };
-}
-
-async function startService(dataDir: string): Promise<{ url: string; stop(): Promise<void> }> {
-  const env = { ...process.env, DATA_DIR: dataDir, PORT: '0', RATE_LIMITS: 'off', LOG_LEVEL: 'warn' };
-  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../http/main.ts')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = new Promise<void>((done) => child.once('exit', () => done()));
-  const text = await new Promise<string>((done) => child.stdout.once('data', (data: Buffer) => done(String(data))));
-  const url = /listens on (\S+)/.exec(text)?.[1];
-  if (url === undefined) throw new Error(`the service did not start: ${text}`);
-  return {
-    url,
-    async stop() {
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
 }
 
 async function ring(url: string, delivery: { secret: string; callId: string }): Promise<string> {
@@ -184,13 +156,4 @@ async function timed<Result>(deed: () => Promise<Result>): Promise<{ result: Res
   return { result, ms: performance.now() - startedMs };
 }
 
-function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  for (const { name, value, unit, reference, ratio } of await run({ quick: process.argv.includes('--quick') })) {
-    process.stdout.write(`${name}: ${value.toFixed(2)} ${unit}, ${reference?.name} ${reference?.value.toFixed(2)} ${unit}, ratio ${ratio?.toFixed(2)}\n`);
-  }
-}
+await runAlone(import.meta.url, run);

@@ -12,6 +12,8 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   reads: () => import('./reads.ts'),
   latency: () => import('./latency.ts'),
   'fan-out': () => import('./fan-out.ts'),
+  calls: () => import('./calls.ts'),
+  search: () => import('./search.ts'),
   memory: () => import('./memory.ts'),
 };
 
