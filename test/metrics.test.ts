@@ -15,8 +15,7 @@ function parse(text: string): Map<string, number> {
 }
 
 t.test('[observability] every figure is there and moves', async (t) => {
-  const disk = new HeldDisk();
-  disk.letGo();
+  const disk = new HeldDisk({ isHeld: false });
   const service = await startService(t, { syncToDisk: disk.sync, mail: { send: () => Promise.reject(new Error('away')), close: () => {} } });
   t.teardown(() => disk.letGo());
   const figures = async (): Promise<Map<string, number>> => {
@@ -64,13 +63,15 @@ t.test('[observability] every figure is there and moves', async (t) => {
   });
 
   t.test('lane depth, open workspaces, actors, memory, processor', async (t) => {
-    disk.isHeld = true;
-    const first = service.post(`/conversations/${chat.id}/messages`, { body: 'held' }, owner.token);
+    disk.hold();
+    const underWay = [service.post(`/conversations/${chat.id}/messages`, { body: 'held' }, owner.token)];
     await disk.asked();
+    underWay.push(service.post(`/conversations/${chat.id}/messages`, { body: 'held too' }, owner.token));
+    await disk.asked(2);
     const behind = Array.from({ length: 5 }, (_, index) => service.post(`/conversations/${chat.id}/messages`, { body: `behind ${index}` }, owner.token));
     for (let depth = 0; depth < 5; ) depth = (await figures()).get('switchboard_lane_depth') ?? 0;
     disk.letGo();
-    await Promise.all([first, ...behind]);
+    await Promise.all([...underWay, ...behind]);
     const now = await figures();
     t.equal(now.get('switchboard_lane_depth'), 0);
     t.equal(now.get('switchboard_open_workspaces'), 2);

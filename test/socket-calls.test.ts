@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Disk } from './support/disk.ts';
+import { HeldDisk } from './support/held-disk.ts';
 import { startService } from './support/service.ts';
 
 t.test('calls over a socket', async (t) => {
@@ -148,19 +148,18 @@ t.test('[6] the rate limit counts socket calls, typing and HTTP together', async
 });
 
 t.test('[8] a socket may have 64 calls under way; the next is refused at once, and none is lost', async (t) => {
-  const disk = new Disk();
-  const service = await startService(t, { syncToDisk: disk.syncToDisk });
+  const disk = new HeldDisk({ isHeld: false });
+  const service = await startService(t, { syncToDisk: disk.sync });
   const owner = await service.workspace();
   const chat = await service.chat(owner);
-  const socket = await service.agentSocket(owner.token);
+  const [socket, other] = [await service.agentSocket(owner.token), await service.agentSocket(owner.token)];
   disk.hold();
   const calls = Array.from({ length: 64 }, (_, index) => socket.call('message.send', { conversationId: chat.id, body: String(index) }));
   await disk.asked();
   t.match(await socket.call('message.send', { conversationId: chat.id, body: 'too many' }), { status: 429, body: { error: 'rate_limited', retryAfter: Number } });
-  const other = await service.agentSocket(owner.token);
   const fromOther = other.call('message.send', { conversationId: chat.id, body: 'from another socket' });
   await other.flushed();
-  disk.release();
+  disk.letGo();
   t.ok((await Promise.all(calls)).every(({ status }) => status === 201));
   t.equal((await fromOther).status, 201);
   t.equal((await socket.call('message.send', { conversationId: chat.id, body: 'again' })).status, 201);

@@ -1,10 +1,26 @@
 import t from 'tap';
-import { Disk } from './support/disk.ts';
-import { startService } from './support/service.ts';
+import { HeldDisk } from './support/held-disk.ts';
+import { type Service, startService } from './support/service.ts';
+import { turns } from './support/toy.ts';
+
+/** Holds the disk with as many batches under way as a lane lets, so that whatever comes next gathers in one. */
+async function fillLane(disk: HeldDisk, write: () => Promise<unknown>): Promise<unknown[]> {
+  disk.hold();
+  const first = write();
+  await disk.asked(1);
+  const second = write();
+  await disk.asked(2);
+  return [first, second];
+}
+
+/** Resolves when so many commands wait for their batch. */
+async function gathered(service: Service, count: number): Promise<void> {
+  while (service.running.services.engine.figures.laneDepth < count) await turns(1);
+}
 
 t.test('nothing leaves before it is durable', async (t) => {
-  const disk = new Disk();
-  const service = await startService(t, { syncToDisk: disk.syncToDisk, env: { RATE_LIMITS: 'off' } });
+  const disk = new HeldDisk({ isHeld: false });
+  const service = await startService(t, { syncToDisk: disk.sync, env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
 
   t.test('[6] no event, reply or read of a change before the disk has it', async (t) => {
@@ -29,7 +45,7 @@ t.test('nothing leaves before it is durable', async (t) => {
     await agent.flushed();
     t.strictSame(late.frames, [], 'who comes meanwhile is told nothing either, not even who it is');
 
-    disk.release();
+    disk.letGo();
     t.equal((await byHttp).status, 201);
     t.equal((await bySocket).status, 201);
     t.match((await reading).body.messages.map((one: any) => one.body), ['Hello, is anybody there?', 'by HTTP']);
@@ -60,33 +76,29 @@ t.test('nothing leaves before it is durable', async (t) => {
   t.test('[architecture] of many at once: every reply of a batch, then its events in their order', async (t) => {
     const chat = await service.chat(owner);
     const agent = await service.agentSocket(owner.token);
-    disk.hold();
-    const first = agent.call('message.send', { conversationId: chat.id, body: 'first' });
-    await disk.asked();
+    const before = await fillLane(disk, () => agent.call('message.send', { conversationId: chat.id, body: 'before' }));
     const rest = Array.from({ length: 30 }, (_, index) => agent.call('message.send', { conversationId: chat.id, body: `rest ${index}` }));
-    await agent.flushed();
-    disk.release();
-    await Promise.all([first, ...rest]);
+    await gathered(service, rest.length);
+    disk.letGo();
+    await Promise.all([...before, ...rest]);
     await agent.until((frame) => frame.type === 'message.created' && frame.data.message.body === 'rest 29');
     const order = agent.frames.flatMap((frame) => (frame.type === 'reply' ? 'reply' : frame.seq !== undefined && frame.type === 'message.created' ? 'event' : []));
-    t.strictSame(order, ['reply', 'event', ...Array(30).fill('reply'), ...Array(30).fill('event')]);
+    t.strictSame(order, [...Array(2).fill('reply'), ...Array(2).fill('event'), ...Array(30).fill('reply'), ...Array(30).fill('event')]);
   });
 
   t.test('[4.12] a block is at once: what commits together with it is not told to the visitor', async (t) => {
     const chat = await service.chat(owner);
     const [agent, customer] = [await service.agentSocket(owner.token), await service.visitorSocket(chat.customer.token)];
-    disk.hold();
-    const before = service.put(`/conversations/${chat.id}/tags`, { tags: ['x'] }, owner.token);
-    await disk.asked();
+    const before = await fillLane(disk, () => service.put(`/conversations/${chat.id}/tags`, { tags: ['x'] }, owner.token));
     const together = [
       agent.call('message.send', { conversationId: chat.id, body: 'SECRET before it' }),
       agent.call('visitor.block', { visitorId: chat.customer.visitorId }),
       agent.call('message.send', { conversationId: chat.id, body: 'SECRET after it' }),
       agent.call('conversation.status', { conversationId: chat.id, status: 'pending' }),
     ];
-    await agent.flushed();
-    disk.release();
-    await before;
+    await gathered(service, together.length);
+    disk.letGo();
+    await Promise.all(before);
     t.strictSame((await Promise.all(together)).map(({ status }) => status), [201, 200, 201, 200]);
     t.match(await customer.closed, { code: 4403 });
     t.strictSame(customer.numbered, []);
@@ -96,15 +108,11 @@ t.test('nothing leaves before it is durable', async (t) => {
     const ann = await service.agent(owner);
     const chat = await service.chat(owner);
     const [hers, ours] = [await service.agentSocket(ann.token), await service.agentSocket(owner.token)];
-    disk.hold();
-    const before = service.put(`/conversations/${chat.id}/tags`, { tags: ['x'] }, owner.token);
-    await disk.asked();
+    const before = await fillLane(disk, () => service.put(`/conversations/${chat.id}/tags`, { tags: ['x'] }, owner.token));
     const together = [ours.call('message.send', { conversationId: chat.id, body: 'SECRET' }), service.delete(`/agents/${ann.agentId}`, owner.token)];
-    await ours.flushed();
-    await service.get('/workspace/settings', 'nonsense');
-    await hers.flushed();
-    disk.release();
-    await before;
+    await gathered(service, together.length);
+    disk.letGo();
+    await Promise.all(before);
     await Promise.all(together);
     t.match(await hers.closed, { code: 4401 });
     t.notOk(JSON.stringify(hers.numbered).includes('SECRET'));
@@ -124,8 +132,8 @@ t.test('a stop', async (t) => {
   });
 
   t.test('[decisions] a call under way is finished and answered first; one that comes later is neither done nor answered', async (t) => {
-    const disk = new Disk();
-    const service = await startService(t, { syncToDisk: disk.syncToDisk });
+    const disk = new HeldDisk({ isHeld: false });
+    const service = await startService(t, { syncToDisk: disk.sync });
     const owner = await service.workspace();
     const chat = await service.chat(owner);
     const socket = await service.agentSocket(owner.token);
@@ -135,7 +143,7 @@ t.test('a stop', async (t) => {
     const stopping = service.stop();
     const late = socket.call('message.send', { conversationId: chat.id, body: 'late' });
     await socket.flushed();
-    disk.release();
+    disk.letGo();
     t.equal((await underWay).status, 201);
     await t.rejects(late, /closed while waiting/);
     t.match(await socket.closed, { code: 1012 });

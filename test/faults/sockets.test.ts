@@ -6,13 +6,12 @@ import { startService } from '../support/service.ts';
 import { TestSocket } from '../support/socket.ts';
 
 t.test('[decisions 6] a welcome tells of a state, so it waits until that is durable', async (t) => {
-  const disk = new HeldDisk();
-  disk.letGo();
+  const disk = new HeldDisk({ isHeld: false });
   const service = await startService(t, { syncToDisk: disk.sync });
   t.teardown(() => disk.letGo());
   const owner = await service.workspace();
   const socket = await service.agentSocket(owner.token);
-  disk.isHeld = true;
+  disk.hold();
   const change = service.post('/me/status', { status: 'offline' }, owner.token);
   await disk.asked();
   const late = new TestSocket(`${service.url.replace('http', 'ws')}/agent`, ['messaging.v1', `bearer.${owner.token}`]);
@@ -27,14 +26,13 @@ t.test('[decisions 6] a welcome tells of a state, so it waits until that is dura
 });
 
 t.test('[architecture] a refusal tells of the state it saw, so it waits for that state too', async (t) => {
-  const disk = new HeldDisk();
-  disk.letGo();
+  const disk = new HeldDisk({ isHeld: false });
   const service = await startService(t, { syncToDisk: disk.sync });
   t.teardown(() => disk.letGo());
   const owner = await service.workspace();
   const chat = await service.chat(owner);
   const ann = await service.agent(owner, { channels: ['tickets'] });
-  disk.isHeld = true;
+  disk.hold();
   const logout = service.post('/auth/logout', undefined, ann.token);
   await disk.asked();
   const answers: string[] = [];
