@@ -30,7 +30,7 @@ export async function fillDemo(api: Api): Promise<Demo> {
   for (const { site, ...rule } of businessHours) await api.call('POST', '/business-hours', { token: admin.token, body: { ...rule, siteId: site === null ? null : siteIds[site] } });
   for (const { by, ...reply } of savedReplies) await api.call('POST', '/saved-replies', { token: people[by].token, body: reply });
 
-  // Nobody is given anything by itself while the story is told, and what is solved in the part about the past closes at once.
+  // In this shop everybody takes chats from the queue, so that there is one to look at; and what is solved in the part about the past closes at once.
   const settings = (changes: object): Promise<unknown> => api.call('PUT', '/workspace/settings', { token: admin.token, body: changes });
   await settings({ routing: { mode: 'manual' } });
   const conversationIds: string[] = [];
@@ -39,7 +39,6 @@ export async function fillDemo(api: Api): Promise<Demo> {
     conversationIds.push(await tell(api, story, { people, departmentIds, embedId: embedIds[story.site] }));
     if (story.ends === 'closed') await settings({ autoCloseDays: 7 });
   }
-  await settings({ routing: { mode: 'auto' } });
   const customer = await openSession(api, embedIds.shop, { url: 'https://shop.nordlicht.example/', name: 'Robin' });
   return { workspaceId, people, embedIds, conversationIds, customer };
 }

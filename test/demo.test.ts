@@ -52,7 +52,7 @@ t.test('[demo] fills a running server with conversations in every state, as ofte
     t.equal((await service.get('/business-hours', mara.token)).body.businessHours.length, 2);
     t.equal((await service.get('/saved-replies', aylin.token)).body.savedReplies.length, 5, 'the workspace\'s four and her own');
     t.equal((await service.get('/saved-replies', tom.token)).body.savedReplies.length, 4);
-    t.match((await service.get('/workspace/settings', mara.token)).body, { routing: { mode: 'auto' }, autoCloseDays: 7 });
+    t.match((await service.get('/workspace/settings', mara.token)).body, { routing: { mode: 'manual' }, autoCloseDays: 7 });
   });
 
   t.test('what it prints can be tried', async (t) => {

@@ -146,6 +146,8 @@ export class Lane {
     const committedAt = performance.now();
     this.#db.sync((error) => {
       if (error !== null) {
+        // Held for good: nothing more is written behind what may be lost, and no outcome leaves.
+        this.#holds += 1;
         this.#hooks.onSyncFailed(error);
         return;
       }

@@ -169,6 +169,8 @@ export class Outbox {
     const pauseMs = (kind?.retryDelaysMs[item.attempts] ?? 0) * (1 + jitter * this.#random());
     let isRules = false;
     const record = command('outbox.record', (ctx, _: object) => {
+      // It may be run twice, when its batch is undone.
+      isRules = false;
       const row = findOutbox(ctx.db, item.id);
       if (row?.state !== 'queued') return;
       const isOver = outcome.state !== 'retry';

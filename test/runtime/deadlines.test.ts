@@ -11,10 +11,10 @@ interface Fired {
   readonly atMs: number;
 }
 
-/** `ring` notes when it fired; `fail` throws as often as `failures` says; `again` sets itself anew, twice. */
+/** `ring` notes when it fired; `fail` throws until the time that `failures` says; `again` sets itself anew, twice. */
 function start(t: Teardown, options: ToyOptions = {}) {
   const fired: Fired[] = [];
-  const failures = { left: 0 };
+  const failures = { untilMs: 0, atMs: new Set<number>() };
   const deadlines: DeadlineCommands = {
     ring: command('ring', (ctx, { subjectId }: DeadlineParams): void => {
       ctx.emit({ type: 'rang', audience: {}, data: { subjectId } });
@@ -22,8 +22,8 @@ function start(t: Teardown, options: ToyOptions = {}) {
     }),
     fail: command('fail', (ctx, { subjectId }: DeadlineParams): void => {
       ctx.emit({ type: 'never seen', audience: {}, data: {} });
-      if (failures.left > 0) {
-        failures.left -= 1;
+      if (ctx.nowMs - startMs < failures.untilMs) {
+        failures.atMs.add(ctx.nowMs - startMs);
         throw new Error('not yet');
       }
       fired.push({ subjectId, atMs: ctx.nowMs });
@@ -129,7 +129,7 @@ t.test('nothing fires before what set it is durable', async (t) => {
 t.test('a deadline whose command fails is undone and tried again; the others keep their times', async (t) => {
   const { toy, set, times, rows, failures } = start(t);
   const { workspaceId } = toy.workspace();
-  failures.left = 2;
+  failures.untilMs = 61_000;
   await set(workspaceId, 'fail', 'poor', 1000);
   await set(workspaceId, 'ring', 'same time', 1000);
   await set(workspaceId, 'ring', 'soon after', 2000);
@@ -140,7 +140,7 @@ t.test('a deadline whose command fails is undone and tried again; the others kee
   await toy.pass(1000);
   t.same(times(), { 'same time': [1000], 'soon after': [2000] });
   await toy.pass(29_000);
-  t.equal(failures.left, 0, 'tried again after 30 seconds');
+  t.same([...failures.atMs], [1000, 31_000], 'tried again after 30 seconds');
   await toy.pass(30_000);
   t.same(times()['poor'], [61_000]);
   t.same(rows(workspaceId), []);
@@ -149,7 +149,7 @@ t.test('a deadline whose command fails is undone and tried again; the others kee
 t.test('many that fail for good hold up nobody', async (t) => {
   const { toy, set, times, failures } = start(t);
   const { workspaceId } = toy.workspace();
-  failures.left = Number.POSITIVE_INFINITY;
+  failures.untilMs = Number.POSITIVE_INFINITY;
   await Promise.all(Array.from({ length: 300 }, (_, index) => set(workspaceId, 'fail', `poor ${index}`, 1000)));
   await Promise.all(Array.from({ length: 300 }, (_, index) => set(workspaceId, 'unknown', `strange ${index}`, 1000)));
   await set(workspaceId, 'ring', 'good', 2000);

@@ -111,6 +111,7 @@ t.test('beyond the bound of open files the least recently used idle ones are clo
   await toy.add(first.workspaceId, 'a', { by: 7 });
   await toy.engine.execute(setDeadline, { workspaceId: first.workspaceId, caller: systemCaller, params: { kind: 'ring', subjectId: 'far', afterMs: 3600_000 } });
   await busy.lane.hold();
+  await toy.settled();
   const others = Array.from({ length: maxOpen + 5 }, () => toy.workspace().workspaceId);
   await toy.settled();
   await turns(50);
@@ -224,5 +225,6 @@ t.test('a restart finds every acknowledged change, and nothing of a batch that w
   const again = startToy(t, { dataDir: toy.dataDir });
   t.equal(again.engine.workspace(workspaceId)?.view(systemCaller).state(tallyKind, 'a')?.value, 3);
   t.equal(await again.add(workspaceId, 'a'), 4);
+  await again.settled();
   t.same(again.seqs(workspaceId), [2]);
 });

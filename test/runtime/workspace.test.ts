@@ -32,6 +32,7 @@ t.test('a refused command leaves nothing: no row, no state, no event, and its se
   const outcomes = await Promise.allSettled([toy.add(workspaceId, 'a'), toy.add(workspaceId, 'a', { by: 10, fail: no }), toy.add(workspaceId, 'a')]);
   t.same(outcomes.map((one) => (one.status === 'fulfilled' ? one.value : one.reason)), [1, no, 2]);
   t.same(toy.read(workspaceId, 'SELECT id, value FROM tally'), [{ id: 'a', value: 2 }]);
+  await toy.settled();
   t.same(toy.seqs(workspaceId), [1, 2]);
   t.same(toy.read(workspaceId, 'SELECT seq FROM event ORDER BY seq'), [{ seq: 1 }, { seq: 2 }]);
 });
@@ -62,6 +63,8 @@ t.test('events are published once durable, in the order of an unbroken sequence,
   t.same(toy.seqs(workspaceId), []);
   await disk.completeNext();
   t.equal(await first, 1);
+  t.same(toy.seqs(workspaceId), [], 'who acted has its reply before anybody is told');
+  await turns(1);
   t.same(toy.seqs(workspaceId), [1]);
   t.equal(workspace.publishedSeq, 1);
   disk.letGo();
@@ -70,6 +73,7 @@ t.test('events are published once durable, in the order of an unbroken sequence,
   const again = startToy(t, { dataDir: toy.dataDir });
   t.equal(again.engine.workspace(workspaceId)?.publishedSeq, 3);
   await again.add(workspaceId, 'a');
+  await again.settled();
   t.same(again.seqs(workspaceId), [4]);
 });
 
@@ -85,9 +89,11 @@ t.test('a batch that breaks: every caller gets CommitFailed, states are read aga
   ]);
   t.ok(outcomes.every((one) => one.status === 'rejected' && one.reason instanceof CommitFailed));
   t.equal(toy.engine.workspace(workspaceId)?.view(systemCaller).state(tallyKind, 'a')?.value, 5);
+  await toy.settled();
   t.same(toy.seqs(workspaceId), [1]);
   empty();
   t.equal(await toy.add(workspaceId, 'a'), 6, 'service again when there is room');
+  await toy.settled();
   t.same(toy.seqs(workspaceId), [1, 2], 'the sequence has no gap');
   t.ok(toy.log.some(({ level }) => level === 'error'));
 });
@@ -100,6 +106,7 @@ t.test('a listener that throws stops neither the lane nor the callers', async (t
   });
   t.equal(await toy.add(workspaceId, 'a'), 1);
   t.equal(await toy.add(workspaceId, 'a'), 2);
+  await toy.settled();
   t.match(toy.log, [{ level: 'error', text: 'events could not be published' }, {}]);
 });
 
