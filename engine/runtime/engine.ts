@@ -128,7 +128,7 @@ export class Engine {
   /** Removes the file of a workspace that never came to be. Whatever is in it is lost. */
   async discard(workspaceId: string): Promise<void> {
     const workspace = this.#open.get(workspaceId);
-    await workspace?.lane.drained();
+    await workspace?.drained();
     this.#open.delete(workspaceId);
     workspace?.db.close();
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${this.#pathOf(workspaceId)}${suffix}`, { force: true });
@@ -177,9 +177,9 @@ export class Engine {
     return this.#outbox.idle();
   }
 
-  /** Resolves when every command that came so far is durable. */
+  /** Resolves when every command that came so far is durable, and what followed from it has been told. */
   async drained(): Promise<void> {
-    for (let busy = this.#busy(); busy.length > 0; busy = this.#busy()) await Promise.all(busy.map((workspace) => workspace.lane.drained()));
+    for (let busy = this.#busy(); busy.length > 0; busy = this.#busy()) await Promise.all(busy.map((workspace) => workspace.drained()));
   }
 
   /** Finishes what is queued, makes it durable, and closes every file. Refuses new commands from here on. */
@@ -201,7 +201,7 @@ export class Engine {
   }
 
   #busy(): Workspace[] {
-    return [...this.#open.values()].filter((workspace) => workspace.lane.isBusy);
+    return [...this.#open.values()].filter((workspace) => workspace.isBusy);
   }
 
   #openFile(workspaceId: string): Workspace {

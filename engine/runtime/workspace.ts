@@ -95,9 +95,22 @@ export class Workspace implements ContextHost {
     return { deadlineMs: timeOr(earliestDeadlineAt(this.db)), outboxMs: timeOr(earliestOutboxAt(this.db)) };
   }
 
-  /** Nothing waits for the disk, and nothing that the disk has waits to be told. */
+  /** Nobody holds it, nothing waits for the disk, and nothing that the disk has waits to be told. */
   get idle(): boolean {
     return this.lane.idle && !this.#releasing;
+  }
+
+  /** Something waits for the disk, or for being told. */
+  get isBusy(): boolean {
+    return this.lane.isBusy || this.#releasing;
+  }
+
+  /** Resolves when all that came so far is durable and has been told. */
+  async drained(): Promise<void> {
+    while (this.isBusy) {
+      await this.lane.drained();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   #gather(context: Context): void {

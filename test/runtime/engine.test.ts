@@ -130,6 +130,26 @@ t.test('beyond the bound of open files the least recently used idle ones are clo
   t.equal(await toy.add(others[0] ?? '', 'a'), 1);
 });
 
+t.test('a file whose events wait to be told is not closed before they are', async (t) => {
+  const toy = startToy(t, { maxOpen });
+  const first = toy.workspace();
+  await toy.add(first.workspaceId, 'a');
+  t.same(toy.seqs(first.workspaceId), [], 'the one who acted knows, nobody else does yet');
+  for (let count = 0; count < maxOpen; count += 1) toy.workspace();
+  const isOpen = (): boolean => [...toy.engine.openWorkspaces()].includes(first);
+  t.ok(isOpen());
+  t.equal(first.publishedSeq, 0);
+  await toy.settled();
+  t.same(toy.seqs(first.workspaceId), [1]);
+  for (let count = 0; count < maxOpen; count += 1) toy.workspace();
+  await toy.settled();
+  await turns(50);
+  t.notOk(isOpen(), 'told, it is closed like the others');
+  t.equal(await toy.add(first.workspaceId, 'a'), 2);
+  await toy.settled();
+  t.same(toy.seqs(first.workspaceId), [1, 2]);
+});
+
 t.test('a queue at its bound turns commands away; those inside are served', async (t) => {
   const disk = new HeldDisk();
   const toy = startToy(t, { syncToDisk: disk.sync });
@@ -182,6 +202,17 @@ t.test('stop: what was taken is finished and durable, what comes later is refuse
     t.match(toy.read(workspaceId, `SELECT value FROM tally WHERE id = 'a'`), [{ value: 20 }]);
   }
   if (refused !== undefined && refused.count > 0) t.match(toy.read(ids[0] ?? '', `SELECT value FROM tally WHERE id = 'chatty'`), [{ value: refused.count }]);
+});
+
+t.test('drained and stop: what is durable has been told', async (t) => {
+  const toy = startToy(t);
+  const { workspaceId } = toy.workspace();
+  await toy.add(workspaceId, 'a');
+  await toy.engine.drained();
+  t.same(toy.seqs(workspaceId), [1]);
+  await toy.add(workspaceId, 'a');
+  await toy.engine.stop();
+  t.same(toy.seqs(workspaceId), [1, 2]);
 });
 
 t.test('stop: files that cannot be closed in time are left to be recovered', async (t) => {

@@ -1,3 +1,5 @@
+// The way to one file's disk, with a disk that the test ends by hand.
+
 import { join } from 'node:path';
 import t from 'tap';
 import { CommitFailed, type Job, Lane, LaneFull } from '../../engine/runtime/lane.ts';
@@ -8,8 +10,8 @@ import type { Teardown } from '../support/service.ts';
 import { turns } from '../support/toy.ts';
 
 /** A lane over a file with one table; what happens is noted in the order it happens. */
-function startLane(t: Teardown, options: { held?: boolean } = {}) {
-  const disk = new HeldDisk();
+function startLane(t: Teardown, options: { isHeld?: boolean } = {}) {
+  const disk = new HeldDisk({ isHeld: options.isHeld ?? true });
   const path = join(tempFolder(t), 'lane.db');
   const db = Database.openWriter(path, [{ version: 1, name: 'lines', sql: 'CREATE TABLE line (text TEXT NOT NULL UNIQUE)' }], disk.sync);
   const seen: string[] = [];
@@ -17,11 +19,11 @@ function startLane(t: Teardown, options: { held?: boolean } = {}) {
   const sizes: number[] = [];
   const lane = new Lane(db, {
     onDurable: () => void seen.push('durable'),
+    onUndone: () => void seen.push('all undone'),
     onBroken: () => void seen.push('broken'),
     onSyncFailed: (error) => void syncErrors.push(error),
     onBatch: ({ jobs }) => void sizes.push(jobs),
   });
-  if (options.held === false) disk.letGo();
   t.teardown(() => db.close());
 
   const job = (text: string, fail?: unknown): Job => ({
@@ -45,38 +47,114 @@ function startLane(t: Teardown, options: { held?: boolean } = {}) {
   return { lane, db, disk, submit, taken, committed, syncErrors, sizes };
 }
 
-t.test('what comes in one turn goes in one transaction; nothing leaves before the disk has it', async (t) => {
+t.test('[architecture 4] what comes in one turn goes in one transaction; nothing leaves before the disk has it', async (t) => {
   const { disk, submit, taken, committed, sizes } = startLane(t);
   for (const text of ['a', 'b', 'c']) submit(text);
   t.same(taken(), [], 'nothing runs within the turn');
   await disk.asked();
   t.same(taken(), ['run a', 'run b', 'run c']);
   t.same(committed(), ['a', 'b', 'c'], 'committed, so that readers of this process see it');
-  submit('d');
   await turns();
-  t.same(taken(), [], 'not durable, so nobody is told, and the next batch gathers');
+  t.same(taken(), [], 'not durable, so nobody is told');
   await disk.completeNext();
   t.same(taken(), ['kept a', 'kept b', 'kept c', 'durable'], 'in the order they came');
-  await disk.completeNext();
-  t.same(taken(), ['run d', 'kept d', 'durable']);
-  t.same(sizes, [3, 1]);
+  t.same(sizes, [3]);
 });
 
-t.test('a job that is refused is undone alone, and told when the batch is durable', async (t) => {
+t.test('[architecture 4] while the disk takes a batch the next runs; what comes then gathers', async (t) => {
+  const { lane, disk, submit, taken, committed, sizes } = startLane(t);
+  submit('a');
+  await disk.asked();
+  submit('b');
+  await disk.asked(2);
+  submit('c');
+  await turns();
+  submit('d');
+  await turns();
+  t.same(committed(), ['a', 'b']);
+  t.equal(lane.depth, 2);
+  t.same(taken(), ['run a', 'run b']);
+  await disk.completeNext();
+  t.same(taken(), ['kept a', 'durable'], 'the first is told of, the second not yet');
+  await disk.asked(2);
+  t.same(taken(), ['run c', 'run d']);
+  await disk.completeNext();
+  t.same(taken(), ['kept b', 'durable']);
+  await disk.completeNext();
+  t.same(taken(), ['kept c', 'kept d', 'durable']);
+  t.same(sizes, [1, 1, 2]);
+});
+
+t.test('[architecture 4] outcomes leave in the order the commands ran, whatever the order the disk answers in', async (t) => {
+  const { lane, disk, submit, taken } = startLane(t);
+  const reads: string[] = [];
+  submit('a');
+  await disk.asked();
+  lane.whenDurable(() => reads.push('after a'));
+  submit('b');
+  await disk.asked(2);
+  lane.whenDurable(() => reads.push('after b'));
+  taken();
+  disk.completeNewest();
+  await turns();
+  t.same([taken(), reads], [[], []], 'the second answer alone lets nothing out');
+  await disk.completeNext();
+  t.same(taken(), ['kept a', 'durable', 'kept b', 'durable']);
+  t.same(reads, ['after a', 'after b']);
+});
+
+t.test('[architecture 4] a batch that breaks is told of after the one before it, and leaves that alone', async (t) => {
+  const { lane, db, disk, submit, taken, committed } = startLane(t);
+  const reads: string[] = [];
+  submit('a');
+  await disk.asked();
+  lane.submit({ run: () => { db.rollback(); throw new Error('as SQLite does when the disk is full'); }, undo: () => {}, settle: (error) => t.type(error, CommitFailed) });
+  submit('b');
+  await turns();
+  t.same(taken(), ['run a', 'broken', 'all undone'], 'memory is dropped at once');
+  lane.whenDurable(() => reads.push('what a left'));
+  t.same(reads, [], 'which may be lost still');
+  await disk.completeNext();
+  t.same(taken(), ['kept a', 'durable', 'CommitFailed b']);
+  t.same(reads, ['what a left']);
+  t.same(committed(), ['a']);
+  submit('c');
+  await disk.completeNext();
+  t.same(taken(), ['run c', 'kept c', 'durable'], 'and the lane goes on');
+});
+
+t.test('[architecture 3] a job that is refused after it wrote is undone alone: the batch runs again, and the refusal is told when that is durable', async (t) => {
   const { disk, submit, taken, committed } = startLane(t);
   const no = new Error('no');
   submit('a');
   submit('b', no);
   submit('c');
+  submit('a');
   await disk.asked();
-  t.same(taken(), ['run a', 'run b', 'undo b', 'run c']);
+  t.same(taken(), ['run a', 'run b', 'all undone', 'run a', 'run b', 'undo b', 'run c', 'undo a'], 'from the beginning, to its end, once');
   t.same(committed(), ['a', 'c']);
   await disk.completeNext();
-  t.same(taken(), ['kept a', 'refused b', 'kept c', 'durable'], 'a refusal waits for the disk too: it tells of what it saw');
+  t.same(taken(), ['kept a', 'refused b', 'kept c', 'SqliteError a', 'durable'], 'a refusal waits for the disk too: it tells of what it saw');
+});
+
+t.test('[architecture 3] a job that is refused before it wrote leaves the others as they are: each runs once', async (t) => {
+  const { lane, disk, submit, taken, committed } = startLane(t);
+  const no = new Error('no');
+  const told: unknown[] = [];
+  submit('a');
+  lane.submit({ run: () => { throw no; }, undo: () => told.push('undone'), settle: (error) => told.push(error) });
+  submit('c');
+  await disk.asked();
+  t.same(taken(), ['run a', 'run c']);
+  t.same(told, ['undone']);
+  await disk.completeNext();
+  t.same(taken(), ['kept a', 'kept c', 'durable']);
+  t.same(told, ['undone', no]);
+  t.same(committed(), ['a', 'c']);
 });
 
 t.test('whatever a job throws counts, even nothing', async (t) => {
-  const { lane, disk, taken, committed } = startLane(t, { held: false });
+  const { lane, disk, taken, committed } = startLane(t, { isHeld: false });
   const errors: unknown[] = [];
   lane.submit({ run: () => { throw undefined; }, undo: () => {}, settle: (error) => void errors.push(error) });
   await lane.drained();
@@ -88,7 +166,7 @@ t.test('whatever a job throws counts, even nothing', async (t) => {
 });
 
 t.test('a batch that cannot be committed: nothing of it stays, everybody gets CommitFailed, and the lane goes on', async (t) => {
-  const { lane, db, disk, submit, taken, committed } = startLane(t, { held: false });
+  const { lane, db, disk, submit, taken, committed } = startLane(t, { isHeld: false });
   submit('before');
   await lane.drained();
   taken();
@@ -114,7 +192,7 @@ t.test('a batch that cannot be committed: nothing of it stays, everybody gets Co
 });
 
 t.test('a batch whose COMMIT is refused breaks as a whole', async (t) => {
-  const { lane, db, taken, committed } = startLane(t, { held: false });
+  const { lane, db, taken, committed } = startLane(t, { isHeld: false });
   db.run('CREATE TABLE parent (id INTEGER PRIMARY KEY)');
   db.run('CREATE TABLE child (id INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)');
   const errors: unknown[] = [];
@@ -124,17 +202,19 @@ t.test('a batch whose COMMIT is refused breaks as a whole', async (t) => {
   await lane.drained();
   t.equal(errors.length, 2);
   t.ok(errors.every((error) => error instanceof CommitFailed));
-  t.same(taken(), ['broken']);
+  t.same(taken(), ['broken', 'all undone']);
   t.same(committed(), []);
 });
 
 t.test('a job that leaves the transaction in disorder takes its batch with it', async (t) => {
-  const { lane, db, submit, taken, committed } = startLane(t, { held: false });
+  const { lane, db, submit, taken, committed } = startLane(t, { isHeld: false });
+  // One that wrote and is refused: from the second run on each job has a savepoint.
+  submit('refused', new Error('no'));
   submit('a');
-  // Ends its own savepoint: it could no longer be undone alone.
+  // Ends its own savepoint, where it has one: it could no longer be undone alone.
   lane.submit({ run: () => db.release(), undo: () => t.fail('nothing to undo alone'), settle: (error) => t.type(error, CommitFailed) });
   await lane.drained();
-  t.same(taken(), ['run a', 'broken', 'CommitFailed a']);
+  t.same(taken().slice(-4), ['broken', 'all undone', 'CommitFailed refused', 'CommitFailed a']);
   t.same(committed(), []);
 });
 
@@ -149,6 +229,30 @@ t.test('a disk that refuses to sync: said once, and nothing is ever settled', as
   t.same(syncErrors.map(({ message }) => message), ['EIO']);
   t.same(taken(), [], 'what the disk holds is unknown, so nothing more is promised and nothing more is done');
   t.equal(disk.waiting, 0);
+});
+
+t.test('a disk that refuses to sync one of two batches: neither is ever told of', async (t) => {
+  for (const refusedFirst of [true, false]) {
+    const { disk, submit, taken, syncErrors } = startLane(t);
+    submit('a');
+    await disk.asked();
+    submit('b');
+    await disk.asked(2);
+    taken();
+    if (refusedFirst) {
+      await disk.completeNext(new Error('EIO'));
+      await disk.completeNext();
+      t.same(taken(), []);
+    } else {
+      await disk.completeNext();
+      await disk.completeNext(new Error('EIO'));
+      t.same(taken(), ['kept a', 'durable'], 'the first was on the disk before it failed');
+    }
+    submit('c');
+    await turns();
+    t.equal(syncErrors.length, 1);
+    t.same(taken(), [], 'and nothing runs any more');
+  }
 });
 
 t.test('a folder that cannot be synced is a failed sync', async (t) => {
@@ -172,15 +276,17 @@ t.test('a reader waits for what it may have seen, and no longer', async (t) => {
   await disk.asked();
   lane.whenDurable(() => seen.push('after a'));
   submit('b');
-  await turns();
+  await disk.asked(2);
+  lane.whenDurable(() => seen.push('after b'));
   t.same(seen.slice(2), []);
   await disk.completeNext();
-  t.same(seen.slice(2), ['after a']);
+  t.same(seen.slice(2), ['after a'], 'not for b, which it did not see');
   await disk.completeNext();
+  t.same(seen.slice(2), ['after a', 'after b']);
 });
 
 t.test('at most 10,000 jobs wait; one more is turned away and nothing else changes', async (t) => {
-  const { lane, disk } = startLane(t, { held: false });
+  const { lane, disk } = startLane(t, { isHeld: false });
   let settled = 0;
   const job: Job = { run: () => {}, undo: () => {}, settle: () => void (settled += 1) };
   for (let count = 0; count < 10_000; count += 1) lane.submit(job);
@@ -194,7 +300,7 @@ t.test('at most 10,000 jobs wait; one more is turned away and nothing else chang
 });
 
 t.test('a batch has at most 512 jobs', async (t) => {
-  const { lane, sizes } = startLane(t, { held: false });
+  const { lane, sizes } = startLane(t, { isHeld: false });
   for (let count = 0; count < 513; count += 1) lane.submit({ run: () => {}, undo: () => {}, settle: () => {} });
   await lane.drained();
   t.same(sizes, [512, 1]);
@@ -204,29 +310,34 @@ t.test('hold: begins when no batch is under way, and keeps the next from startin
   const { lane, disk, submit, taken } = startLane(t);
   submit('a');
   await disk.asked();
+  submit('b');
+  await disk.asked(2);
   let holds = 0;
   void lane.hold().then(() => (holds += 1));
   void lane.hold().then(() => (holds += 1));
   await turns();
-  t.equal(holds, 0, 'a batch is under way');
+  t.equal(holds, 0, 'two batches are under way');
+  await disk.completeNext();
+  await turns();
+  t.equal(holds, 0, 'one still is');
   await disk.completeNext();
   await turns();
   t.equal(holds, 2);
   t.notOk(lane.idle, 'held is not idle');
   taken();
-  submit('b');
+  submit('c');
   lane.release();
   await turns();
   t.same(taken(), [], 'one still holds it');
   lane.release();
   await disk.completeNext();
-  t.same(taken(), ['run b', 'kept b', 'durable']);
+  t.same(taken(), ['run c', 'kept c', 'durable']);
   await turns();
   t.ok(lane.idle);
 });
 
 t.test('a hold that comes between a job and its turn is respected', async (t) => {
-  const { lane, submit, taken } = startLane(t, { held: false });
+  const { lane, submit, taken } = startLane(t, { isHeld: false });
   submit('a');
   await lane.hold();
   await turns();
@@ -237,7 +348,7 @@ t.test('a hold that comes between a job and its turn is respected', async (t) =>
 });
 
 t.test('drained: waits for what is queued, for what follows from it, and for a hold to end', async (t) => {
-  const { lane, disk, submit } = startLane(t, { held: false });
+  const { lane, disk, submit } = startLane(t, { isHeld: false });
   const order: string[] = [];
   lane.submit({ run: () => {}, undo: () => {}, settle: () => submit('follows') });
   await lane.drained();
@@ -254,7 +365,7 @@ t.test('drained: waits for what is queued, for what follows from it, and for a h
 });
 
 t.test('the first sync of a file makes its name durable before what is in it; later ones only the log', async (t) => {
-  const { lane, disk, submit } = startLane(t, { held: false });
+  const { lane, disk, submit } = startLane(t, { isHeld: false });
   submit('a');
   await lane.drained();
   submit('b');

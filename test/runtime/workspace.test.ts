@@ -3,6 +3,7 @@ import { command, systemCaller } from '../../engine/runtime/command.ts';
 import { CommitFailed } from '../../engine/runtime/lane.ts';
 import type { ActorKind } from '../../engine/runtime/registry.ts';
 import { HeldDisk } from '../support/held-disk.ts';
+import { randomFrom } from '../support/seeded.ts';
 import { add, startToy, tallyKind, type Toy, turns } from '../support/toy.ts';
 
 /** Makes the next batch that grows the file fail as a full disk does, until the returned call. */
@@ -96,6 +97,69 @@ t.test('a batch that breaks: every caller gets CommitFailed, states are read aga
   await toy.settled();
   t.same(toy.seqs(workspaceId), [1, 2], 'the sequence has no gap');
   t.ok(toy.log.some(({ level }) => level === 'error'));
+});
+
+t.test('a batch that breaks while the one before it is on its way: that one stands, and the sequence goes on without a gap', async (t) => {
+  const disk = new HeldDisk();
+  const toy = startToy(t, { syncToDisk: disk.sync });
+  t.teardown(() => disk.letGo());
+  const workspace = toy.workspace();
+  const { workspaceId } = workspace;
+  const first = toy.add(workspaceId, 'a', { by: 5 });
+  await disk.asked();
+  const empty = fillDisk(toy, workspaceId);
+  const broken = toy.engine.execute(addLarge, { workspaceId, caller: systemCaller, params: { id: 'a' } });
+  const outcomes: string[] = [];
+  void first.then(() => outcomes.push('first'));
+  void broken.catch((error: unknown) => outcomes.push(error instanceof CommitFailed ? 'CommitFailed' : String(error)));
+  await turns();
+  t.same(outcomes, []);
+  t.equal(workspace.lastSeq, 1);
+  t.equal(workspace.view(systemCaller).state(tallyKind, 'a')?.value, 5);
+  empty();
+  const third = toy.add(workspaceId, 'a', { fail: new Error('no') });
+  const fourth = toy.add(workspaceId, 'a');
+  await disk.completeNext();
+  disk.letGo();
+  await t.rejects(third, /no/);
+  t.equal(await fourth, 6);
+  await toy.settled();
+  t.same(outcomes, ['first', 'CommitFailed'], 'in the order they ran');
+  t.same(toy.seqs(workspaceId), [1, 2]);
+  t.same(toy.read(workspaceId, 'SELECT seq FROM event ORDER BY seq'), [{ seq: 1 }, { seq: 2 }]);
+});
+
+t.test('whatever is refused, before or after it wrote, and however batches fall: the sequence has no gap and rows, states and events agree', async (t) => {
+  const seed = Number(process.env['SEED'] ?? 20261120);
+  t.comment(`SEED=${seed}`);
+  const random = randomFrom(seed);
+  const toy = startToy(t);
+  const { workspaceId } = toy.workspace();
+  const refuseFirst = command('toy.refuseFirst', (_, __: object): void => {
+    throw new Error('no');
+  });
+  const held = new Map<string, number>();
+  for (let round = 0; round < 60; round += 1) {
+    const calls = Array.from({ length: random.below(12) }, () => {
+      const id = random.pick(['a', 'b', 'c']);
+      const kind = random.below(4);
+      if (kind === 0) return toy.engine.execute(refuseFirst, { workspaceId, caller: systemCaller, params: {} });
+      if (kind === 1) return toy.add(workspaceId, id, { fail: new Error('no') });
+      held.set(id, (held.get(id) ?? 0) + 1);
+      return toy.add(workspaceId, id);
+    });
+    const outcomes = Promise.allSettled(calls);
+    if (random.below(2) === 0) await turns(random.below(3));
+    else await outcomes;
+  }
+  await toy.settled();
+  const count = [...held.values()].reduce((sum, value) => sum + value, 0);
+  const whole = Array.from({ length: count }, (_, index) => index + 1);
+  t.same(toy.seqs(workspaceId), whole);
+  t.same(toy.read<{ seq: number }>(workspaceId, 'SELECT seq FROM event ORDER BY seq').map(({ seq }) => seq), whole);
+  const view = toy.engine.workspace(workspaceId)?.view(systemCaller);
+  for (const [id, value] of held) t.equal(view?.state(tallyKind, id)?.value, value);
+  t.same(toy.read(workspaceId, 'SELECT id, value FROM tally ORDER BY id'), [...held].sort().map(([id, value]) => ({ id, value })));
 });
 
 t.test('a listener that throws stops neither the lane nor the callers', async (t) => {

@@ -192,7 +192,7 @@ export class Service {
   async settled(): Promise<void> {
     const { engine } = this.running.services;
     for (let quiet = 0; quiet < 3; ) {
-      await Promise.all([...engine.openWorkspaces()].map((workspace) => workspace.lane.drained()));
+      await Promise.all([...engine.openWorkspaces()].map((workspace) => workspace.drained()));
       await new Promise((resolve) => setImmediate(resolve));
       quiet = engine.figures.laneDepth === 0 && engine.figures.outboxUnderWay === 0 ? quiet + 1 : 0;
     }

@@ -104,7 +104,7 @@ export class Toy {
   /** Resolves when nothing goes on that needs neither the clock nor somebody outside. */
   async settled(): Promise<void> {
     for (let quiet = 0; quiet < 5; quiet += 1) {
-      if ([...this.engine.openWorkspaces()].some(({ lane }) => lane.isBusy)) quiet = 0;
+      if ([...this.engine.openWorkspaces()].some(({ isBusy }) => isBusy)) quiet = 0;
       await this.engine.drained();
       await turns(1);
     }
