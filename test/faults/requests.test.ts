@@ -1,5 +1,5 @@
 import t from 'tap';
-import { headOf, RawClient } from '../support/raw-client.ts';
+import { headOf, RawClient } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 
 const maxBodyBytes = 1024 * 1024;

@@ -1,10 +1,36 @@
-// A client of the service by its address alone, for tests that start it as a process.
+// The service's API by its address: one call, as every test makes it, and a client for tests that start the service as a process.
 
 import { TestSocket } from './socket.ts';
 
-export interface ApiAnswer {
+export interface Answer<Body = any> {
   readonly status: number;
-  readonly body: any;
+  /** Parsed JSON, the text of anything else, null for none. A test names what it expects of it. */
+  readonly body: Body;
+  readonly headers: Headers;
+}
+
+export interface CallOptions {
+  /** Sent as JSON, or as it is when it is a text already. */
+  readonly body?: unknown;
+  readonly token?: string | undefined;
+  /** Beside those of every call; undefined leaves one of those out. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+}
+
+/** The path is below /api/v1, unless it begins with two slashes. */
+export async function callApi<Body = any>(base: string, method: string, path: string, options: CallOptions = {}): Promise<Answer<Body>> {
+  const headers: Record<string, string> = { Accept: 'application/json' };
+  if (options.body !== undefined) headers['Content-Type'] = 'application/json';
+  if (options.token !== undefined) headers['Authorization'] = `Bearer ${options.token}`;
+  for (const [name, value] of Object.entries(options.headers ?? {})) {
+    if (value === undefined) delete headers[name];
+    else headers[name] = value;
+  }
+  const body = options.body === undefined ? null : typeof options.body === 'string' ? options.body : JSON.stringify(options.body);
+  const response = await fetch(`${base}${path.startsWith('//') ? path.slice(1) : `/api/v1${path}`}`, { method, headers, body });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  return { status: response.status, body: text === '' ? null : isJson ? JSON.parse(text) : text, headers: response.headers };
 }
 
 export interface Workspace {
@@ -24,17 +50,8 @@ export class Api {
     this.url = url;
   }
 
-  async call(method: string, path: string, options: { body?: unknown; token?: string } = {}): Promise<ApiAnswer> {
-    const headers: Record<string, string> = { Accept: 'application/json' };
-    if (options.body !== undefined) headers['Content-Type'] = 'application/json';
-    if (options.token !== undefined) headers['Authorization'] = `Bearer ${options.token}`;
-    const response = await fetch(`${this.url}/api/v1${path}`, { method, headers, body: options.body === undefined ? null : JSON.stringify(options.body) });
-    const text = await response.text();
-    return { status: response.status, body: text === '' ? null : JSON.parse(text) };
-  }
-
-  get = (path: string, token: string): Promise<ApiAnswer> => this.call('GET', path, { token });
-  post = (path: string, body: unknown, token?: string): Promise<ApiAnswer> => this.call('POST', path, { body, ...(token === undefined ? {} : { token }) });
+  get = (path: string, token: string): Promise<Answer> => callApi(this.url, 'GET', path, { token });
+  post = (path: string, body: unknown, token?: string): Promise<Answer> => callApi(this.url, 'POST', path, { body, token });
 
   /** A new workspace; its owner is away, so that no chat is routed. */
   async workspace(name: string): Promise<Workspace> {

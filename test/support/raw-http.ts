@@ -1,16 +1,16 @@
-// A request with exactly the headers and bytes that a test gives it, where fetch would add or refuse some.
+// Requests with exactly the headers and bytes that a test gives them, where fetch would add or refuse some: one whole request,
+// or a connection on which a test writes what no well-behaved client would.
 
-import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { connect } from 'node:net';
+import { type Agent, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import type { Teardown } from './service.ts';
 
 export interface RawAnswer {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
   /** Parsed JSON, or undefined. */
   readonly body: any;
-  /** Which connection of ours it came over. */
-  readonly localPort: number;
 }
 
 export interface RawRequest {
@@ -24,7 +24,8 @@ export interface RawRequest {
   readonly agent?: Agent;
 }
 
-export function rawRequest(base: string, options: RawRequest): Promise<RawAnswer> {
+/** `localPort` tells which connection of ours the answer came over. */
+export function rawRequest(base: string, options: RawRequest): Promise<RawAnswer & { readonly localPort: number }> {
   return new Promise((resolve, reject) => {
     const { method = 'GET', path, headers = {}, body, chunks, agent = false } = options;
     const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
@@ -34,8 +35,7 @@ export function rawRequest(base: string, options: RawRequest): Promise<RawAnswer
       incoming.on('data', (part: Buffer) => parts.push(part));
       incoming.on('end', () => {
         const text = Buffer.concat(parts).toString('utf8');
-        const isJson = incoming.headers['content-type']?.startsWith('application/json') === true && text !== '';
-        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, body: isJson ? JSON.parse(text) : undefined, localPort });
+        resolve({ ...answerOf(incoming.statusCode ?? 0, incoming.headers, text), localPort });
       });
       incoming.on('error', reject);
     });
@@ -45,14 +45,87 @@ export function rawRequest(base: string, options: RawRequest): Promise<RawAnswer
   });
 }
 
-/** Sends these bytes on a connection of its own and resolves to all that comes back until the other side ends it. */
-export function rawBytes(base: string, bytes: string | Uint8Array): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(base);
-    const socket = connect(Number(port), hostname, () => socket.write(bytes));
-    let text = '';
-    socket.on('data', (part) => (text += part.toString('latin1')));
-    socket.on('close', () => resolve(text));
-    socket.on('error', reject);
-  });
+export class RawClient {
+  readonly #socket: Socket;
+  #received = '';
+  #isClosed = false;
+  #wake: (() => void)[] = [];
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (chunk) => {
+      this.#received += chunk.toString('latin1');
+      this.#wakeAll();
+    });
+    socket.on('close', () => {
+      this.#isClosed = true;
+      this.#wakeAll();
+    });
+    socket.on('error', () => {
+      // A connection that the service cut; close follows.
+    });
+  }
+
+  static open(t: Teardown, port: number): Promise<RawClient> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(new RawClient(socket)));
+      socket.once('error', reject);
+      t.teardown(() => void socket.destroy());
+    });
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  write(text: string | Buffer): void {
+    this.#socket.write(text);
+  }
+
+  /** The next whole answer. Rejects when the connection ends before. */
+  async answer(): Promise<RawAnswer> {
+    for (;;) {
+      const answer = this.#take();
+      if (answer !== undefined) return answer;
+      if (this.#isClosed) throw new Error(`closed after ${JSON.stringify(this.#received)}`);
+      await new Promise<void>((resolve) => this.#wake.push(resolve));
+    }
+  }
+
+  async closed(): Promise<void> {
+    while (!this.#isClosed) await new Promise<void>((resolve) => this.#wake.push(resolve));
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #take(): RawAnswer | undefined {
+    const end = this.#received.indexOf('\r\n\r\n');
+    if (end < 0) return undefined;
+    const [first = '', ...lines] = this.#received.slice(0, end).split('\r\n');
+    const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+    const length = Number(headers['content-length'] ?? 0);
+    const text = this.#received.slice(end + 4, end + 4 + length);
+    if (text.length < length) return undefined;
+    this.#received = this.#received.slice(end + 4 + length);
+    return answerOf(Number(first.split(' ')[1]), headers, text);
+  }
+
+  #wakeAll(): void {
+    const wake = this.#wake;
+    this.#wake = [];
+    for (const call of wake) call();
+  }
+}
+
+/** The head of a request with a JSON body. */
+export function headOf(method: string, path: string, headers: Readonly<Record<string, string | number>>): string {
+  const all = { Host: 'switchboard.test', Accept: 'application/json', 'Content-Type': 'application/json', ...headers };
+  return `${method} ${path} HTTP/1.1\r\n${Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+}
+
+function answerOf(status: number, headers: RawAnswer['headers'], text: string): RawAnswer {
+  const isJson = String(headers['content-type'] ?? '').startsWith('application/json') && text !== '';
+  return { status, headers, text, body: isJson ? JSON.parse(text) : undefined };
 }

@@ -12,21 +12,9 @@ import { command, systemCaller } from '../../engine/runtime/command.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
 import { putWorkspace, theWorkspace } from '../../engine/workspace.ts';
 import { type MailSender, outboxSender, type OutgoingMail } from '../../workers/providers/mail.ts';
+import { type Answer, callApi, type CallOptions, password } from './api.ts';
 import { ManualClock } from './manual-clock.ts';
 import { TestSocket } from './socket.ts';
-
-export interface Answer<Body = any> {
-  readonly status: number;
-  /** Parsed JSON, the text of anything else, null for none. A test names what it expects of it. */
-  readonly body: Body;
-  readonly headers: Headers;
-}
-
-export interface CallOptions {
-  readonly body?: unknown;
-  readonly token?: string | undefined;
-  readonly headers?: Readonly<Record<string, string | undefined>>;
-}
 
 export interface Person {
   readonly token: string;
@@ -52,8 +40,6 @@ export interface Teardown {
   teardown(call: () => void | Promise<void>): void;
 }
 
-export const password = 'correct horse battery staple';
-
 export class Service {
   readonly running: Running;
   readonly dataDir: string;
@@ -73,19 +59,8 @@ export class Service {
     return this.running.url;
   }
 
-  async call<Body = any>(method: string, path: string, options: CallOptions = {}): Promise<Answer<Body>> {
-    const headers: Record<string, string> = { Accept: 'application/json' };
-    if (options.body !== undefined) headers['Content-Type'] = 'application/json';
-    if (options.token !== undefined) headers['Authorization'] = `Bearer ${options.token}`;
-    for (const [name, value] of Object.entries(options.headers ?? {})) {
-      if (value === undefined) delete headers[name];
-      else headers[name] = value;
-    }
-    const body = options.body === undefined ? null : typeof options.body === 'string' ? options.body : JSON.stringify(options.body);
-    const response = await fetch(`${this.url}${path.startsWith('//') ? path.slice(1) : `/api/v1${path}`}`, { method, headers, body });
-    const text = await response.text();
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-    return { status: response.status, body: text === '' ? null : isJson ? JSON.parse(text) : text, headers: response.headers };
+  call<Body = any>(method: string, path: string, options: CallOptions = {}): Promise<Answer<Body>> {
+    return callApi(this.url, method, path, options);
   }
 
   get = (path: string, token?: string): Promise<Answer> => this.call('GET', path, { token });
