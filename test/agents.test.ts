@@ -1,7 +1,6 @@
 import t from 'tap';
 import { plans } from '../engine/entitlements.ts';
-import { password } from './support/api.ts';
-import { type Person, startService } from './support/service.ts';
+import { password, type Person, startService } from './support/service.ts';
 
 t.test('agents', async (t) => {
   const service = await startService(t);

@@ -1,7 +1,6 @@
 import t from 'tap';
 import { command, systemCaller } from '../engine/runtime/command.ts';
-import { password } from './support/api.ts';
-import { type Service, startService } from './support/service.ts';
+import { password, type Service, startService } from './support/service.ts';
 
 interface Entry {
   readonly id: string;

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import argon2 from 'argon2';
 import t from 'tap';
 import { allAgents } from '../store/agents.ts';
-import { password } from './support/api.ts';
-import { type Service, startService } from './support/service.ts';
+import { password, type Service, startService } from './support/service.ts';
 
 const other = 'another long and quiet sentence';
 const minuteMs = 60_000;

@@ -1,8 +1,7 @@
 import { Agent } from 'node:http';
 import t from 'tap';
 import { RawClient, rawRequest } from './support/raw-http.ts';
-import type { CallOptions } from './support/api.ts';
-import { startService } from './support/service.ts';
+import { type CallOptions, startService } from './support/service.ts';
 
 const accept = { Accept: 'application/json' };
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

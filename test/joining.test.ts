@@ -1,6 +1,5 @@
 import t from 'tap';
-import { password } from './support/api.ts';
-import { startService } from './support/service.ts';
+import { password, startService } from './support/service.ts';
 
 const dayMs = 24 * 3600_000;
 const other = 'another long and quiet sentence';

@@ -1,6 +1,5 @@
 import t from 'tap';
-import { password } from './support/api.ts';
-import { type Service, startService } from './support/service.ts';
+import { password, type Service, startService } from './support/service.ts';
 
 const refused = { status: 429, body: { statusCode: 429, error: 'rate_limited' } };
 const budgetOf = (headers: Headers): (number | null)[] => ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) => (headers.has(name) ? Number(headers.get(name)) : null));

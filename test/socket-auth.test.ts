@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { ManualClock } from './support/manual-clock.ts';
-import { password } from './support/api.ts';
-import { startService } from './support/service.ts';
+import { password, startService } from './support/service.ts';
 
 const dayMs = 24 * 3600_000;
 

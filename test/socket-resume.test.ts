@@ -5,8 +5,7 @@ import t from 'tap';
 import { ManualClock } from './support/manual-clock.ts';
 import { randomFrom } from './support/seeded.ts';
 import type { Frame, TestSocket } from './support/socket.ts';
-import { password } from './support/api.ts';
-import { type Service, startService } from './support/service.ts';
+import { password, type Service, startService } from './support/service.ts';
 
 const dayMs = 24 * 3600_000;
 const seqs = (frames: readonly Frame[]): number[] => frames.map((frame) => frame.seq ?? -1);

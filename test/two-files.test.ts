@@ -10,8 +10,7 @@ import { allAgents } from '../store/agents.ts';
 import type { SyncToDisk } from '../store/database.ts';
 import { reservedEmails, reservedWorkspaces } from '../store/directory.ts';
 import { ManualClock } from './support/manual-clock.ts';
-import { password } from './support/api.ts';
-import { type Person, type Service, startService } from './support/service.ts';
+import { password, type Person, type Service, startService } from './support/service.ts';
 
 /** Lets syncs through until something is written; from then on what waits for the disk waits. */
 class Disk {

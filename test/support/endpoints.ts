@@ -2,8 +2,7 @@
 // what a test is about is wrong; and a way to call a route by its declaration. A new route with a body gets a line here.
 
 import { fullPath, type Route } from '../../http/route.ts';
-import type { Answer } from './api.ts';
-import type { Service } from './service.ts';
+import type { Answer, Service } from './service.ts';
 
 export interface Fixtures {
   readonly agentId: string;

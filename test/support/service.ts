@@ -16,6 +16,8 @@ import { type Answer, callApi, type CallOptions, password } from './api.ts';
 import { ManualClock } from './manual-clock.ts';
 import { TestSocket } from './socket.ts';
 
+export { type Answer, type CallOptions, password } from './api.ts';
+
 export interface Person {
   readonly token: string;
   readonly agentId: string;
