@@ -18,6 +18,7 @@ t.test('everything runs with nothing set', async (t) => {
     autoCloseDays: 7,
     mail: { provider: 'outbox' },
     mailFrom: 'switchboard@localhost',
+    carrier: { provider: 'simulated' },
   });
 });
 
