@@ -2,7 +2,7 @@
 // better-sqlite3. It knows no table and no rule; store/*.ts holds the queries, engine/runtime/lane.ts decides when to
 // begin, commit and sync. A COMMIT here does not wait for the disk: what must be durable waits for sync().
 
-import { close, closeSync, fdatasync, fsync, fsyncSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import { close, closeSync, fdatasync, fdatasyncSync, fsync, fsyncSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 
@@ -16,10 +16,20 @@ export interface Migration {
   readonly sql: string;
 }
 
-/** Asks the disk to keep what was written to a log, or the names in a folder. The kernel's own calls, unless a test stands in. */
-export type SyncToDisk = (descriptor: number, done: (error: Error | null) => void, kind: 'log' | 'folder') => void;
+/**
+ * Asks the disk to keep what was written to a log, the names in a folder, or the log that an ended process left: then `done` is
+ * called before it returns. The kernel's own calls, unless a test stands in.
+ */
+export type SyncToDisk = (descriptor: number, done: (error: Error | null) => void, kind: 'log' | 'folder' | 'found log') => void;
 
-const askDisk: SyncToDisk = (descriptor, done, kind) => (kind === 'log' ? fdatasync(descriptor, done) : fsync(descriptor, done));
+const askDisk: SyncToDisk = (descriptor, done, kind) => {
+  if (kind === 'folder') fsync(descriptor, done);
+  else if (kind === 'log') fdatasync(descriptor, done);
+  else {
+    fdatasyncSync(descriptor);
+    done(null);
+  }
+};
 
 /** Frames are pages of 4 KiB. A log whose frames are all copied starts over with the next write. */
 export interface LogLength {
@@ -64,6 +74,7 @@ export class Database {
   static openWriter(path: string, migrations: readonly Migration[], syncToDisk: SyncToDisk = askDisk): Database {
     let sqlite: Sqlite.Database | undefined;
     try {
+      syncFoundLog(path, syncToDisk);
       sqlite = new Sqlite(path);
       const mode = sqlite.pragma('journal_mode = WAL', { simple: true });
       if (mode !== 'wal') throw new Error(`its file system takes no write-ahead log (journal mode ${String(mode)})`);
@@ -314,6 +325,24 @@ function migrate(sqlite: Sqlite.Database, migrations: readonly Migration[]): voi
       sqlite.pragma(`user_version = ${migration.version}`);
     })();
   }
+}
+
+/**
+ * A process that was killed leaves commits that its disk may not have yet. From here on they are read and told as durable, so
+ * they must outlast the power too. Waits for the disk: once per file, and only after an end without a stop.
+ */
+function syncFoundLog(path: string, syncToDisk: SyncToDisk): void {
+  const logPath = `${path}-wal`;
+  if ((statSync(logPath, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
+  const descriptor = openSync(logPath, 'r+');
+  let failure: Error | null = null;
+  try {
+    syncToDisk(descriptor, (error) => (failure = error), 'found log');
+  } finally {
+    closeSync(descriptor);
+  }
+  if (failure !== null) throw failure;
+  syncFolder(dirname(path));
 }
 
 /** Makes the folder at `path` and those above it, as durable as what will be put into it. */

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, fstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { Database, DatabaseUnusable, isDuplicate, isStorageFailure, lockFile, makeFolder, type Migration } from '../../store/database.ts';
@@ -40,6 +40,34 @@ t.test('a migration that ends at any of its statements leaves the old version, w
     t.same(db.all('SELECT id FROM a'), [{ id: 1 }], `after ${count} statements`);
     db.close();
   }
+});
+
+t.test('what a killed process left in a log is made durable before it is read; what was stopped cleanly asks for nothing', async (t) => {
+  const folder = tempFolder(t);
+  const dying = Database.openWriter(join(folder, 'a.db'), [first]);
+  dying.run('INSERT INTO a VALUES (2)');
+  for (const suffix of ['', '-wal']) copyFileSync(join(folder, `a.db${suffix}`), join(folder, `left.db${suffix}`));
+  dying.close();
+  const asked: string[] = [];
+  const open = (): Database =>
+    Database.openWriter(join(folder, 'left.db'), [first], (descriptor, done, kind) => {
+      asked.push(`${kind}: ${fstatSync(descriptor).ino === statSync(join(folder, 'left.db-wal')).ino ? 'its log' : 'another file'}`);
+      done(null);
+    });
+  const db = open();
+  t.same(asked, ['found log: its log']);
+  t.same(db.all('SELECT id FROM a ORDER BY id'), [{ id: 1 }, { id: 2 }]);
+  db.close();
+  open().close();
+  t.equal(asked.length, 1, 'a file without a log is as durable as it will be');
+});
+
+t.test('a log that the disk does not keep is not read', async (t) => {
+  const folder = tempFolder(t);
+  const dying = Database.openWriter(join(folder, 'a.db'), [first]);
+  for (const suffix of ['', '-wal']) copyFileSync(join(folder, `a.db${suffix}`), join(folder, `left.db${suffix}`));
+  dying.close();
+  t.throws(() => Database.openWriter(join(folder, 'left.db'), [first], (_, done) => done(new Error('EIO'))), { name: 'DatabaseUnusable', message: /EIO/ });
 });
 
 t.test('a process that is killed within a migration: the next start finds the old version and makes the new one', async (t) => {
