@@ -24,7 +24,7 @@ import { createPasswordHasher } from '../workers/password-hasher.ts';
 import { createPasswordStrength } from '../workers/password-strength.ts';
 import { type Carrier, CarrierRefused, noCarrier } from '../workers/providers/carrier.ts';
 import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
-import { createReader } from '../workers/reader.ts';
+import { createReader, type Reader } from '../workers/reader.ts';
 import { MailRefused, type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
 import { createSecretBox } from '../workers/secret-box.ts';
 import type { Config } from './config.ts';
@@ -49,6 +49,7 @@ export interface ServeOptions {
   readonly syncToDisk?: SyncToDisk;
   readonly mail?: MailSender;
   readonly checkpointer?: Checkpointer;
+  readonly reader?: Reader;
   /** Frames of 4 KiB in a log before it is copied back. */
   readonly logFrameLimit?: number;
   /** Hold every reply against its declaration. For tests. */
@@ -104,7 +105,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     });
   const ids = createIds(clock, options.fillRandom);
   const checkpointer = options.checkpointer ?? createCheckpointer();
-  const reader = createReader({ dataDir });
+  const reader = options.reader ?? createReader({ dataDir });
   const checkpoints = new Checkpoints({
     checkpoint: (path) => checkpointer.checkpoint(path),
     log,
@@ -238,7 +239,8 @@ async function deliverMail(sender: MailSender, config: Config, item: { id: strin
   }
 }
 
-function workspaceFiles(engine: Engine): WorkspaceFiles {
+/** What the sweep at start asks of the workspaces. */
+export function workspaceFiles(engine: Engine): WorkspaceFiles {
   const read = <Value>(workspaceId: string, from: (db: Workspace['db'] | undefined) => Value): Value | null => {
     try {
       return from(engine.workspace(workspaceId)?.db);

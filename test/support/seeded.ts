@@ -10,6 +10,7 @@ export interface Random {
   pick<Item>(items: readonly Item[]): Item;
   /** The items in another order. */
   shuffled<Item>(items: readonly Item[]): Item[];
+  fill(bytes: Uint8Array): void;
 }
 
 /** mulberry32. */
@@ -39,6 +40,9 @@ export function randomFrom(seed: number): Random {
         if (a !== undefined && b !== undefined) [copy[index], copy[other]] = [b, a];
       }
       return copy;
+    },
+    fill(bytes) {
+      for (let index = 0; index < bytes.length; index += 1) bytes[index] = below(256);
     },
   };
 }

@@ -1,0 +1,163 @@
+// The disk of a simulated machine. It knows two things of every database: what has been written, and what of it is certain to be
+// there after a power cut. Syncs end when the simulation says so, in any order, or fail. A folder's sync is asked for and ended
+// like a log's.
+
+import { copyFileSync, existsSync, fstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SyncToDisk } from '../../store/database.ts';
+import type { Random } from '../support/seeded.ts';
+
+/**
+ * What is certain of the log of each file that has one. It outlives the process, not the power. Only copying a log back writes to
+ * a file itself, between syncs of its own, so a file is always as it was written.
+ */
+export type Kept = Map<string, Buffer>;
+
+/** `process`: everything written is there. `power`: what was synced is there, and of the rest whatever the disk happened to take. */
+export type Crash = 'process' | 'power';
+
+/** SQLite syncs these itself before it writes what follows. */
+const logHeaderBytes = 32;
+/** What a disk writes whole or not at all. */
+const sectorBytes = 512;
+
+export class SimulatedDisk {
+  readonly #folder: string;
+  readonly #random: Random;
+  readonly kept: Kept;
+  /** By file: the newest sync whose log is kept. An older one that ends later says nothing new. */
+  readonly #newest = new Map<string, number>();
+  #waiting: ((error: Error | null) => void)[] = [];
+  #asked = 0;
+  /** Ends each sync at once. */
+  isPrompt = true;
+  #onDurable: (file: string) => () => void = () => () => {};
+
+  /** Without `kept`, what is found in the folder is certain. */
+  constructor(folder: string, options: { random: Random; kept?: Kept }) {
+    this.#folder = folder;
+    this.#random = options.random;
+    mkdirSync(join(folder, 'workspaces'), { recursive: true });
+    this.kept = options.kept ?? new Map(this.#files().map((file) => [file, this.#logOf(file)]));
+  }
+
+  /** `asked` is called when a file's sync begins; what it returns, when that has become durable. */
+  onDurable(asked: (file: string) => () => void): void {
+    this.#onDurable = asked;
+  }
+
+  readonly sync: SyncToDisk = (descriptor, done, kind) => {
+    if (kind === 'folder') {
+      this.#wait(done);
+      return;
+    }
+    const file = this.#fileOf(descriptor);
+    const log = this.#logOf(file);
+    const order = (this.#asked += 1);
+    if (kind === 'found log') {
+      this.#keep(file, { log, order });
+      done(null);
+      return;
+    }
+    const isDurable = this.#onDurable(file);
+    this.#wait((error) => {
+      if (error === null) {
+        this.#keep(file, { log, order });
+        isDurable();
+      }
+      done(error);
+    });
+  };
+
+  /** A log was copied back, which syncs the log before and the file after. */
+  copiedBack(path: string): void {
+    const file = path.slice(this.#folder.length + 1);
+    this.#keep(file, { log: this.#logOf(file), order: (this.#asked += 1) });
+  }
+
+  /** A power cut would lose nothing that was written to the log of the file at `path`. */
+  isCertain(path: string): boolean {
+    const file = path.slice(this.#folder.length + 1);
+    return this.kept.get(file)?.equals(this.#logOf(file)) ?? false;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Ends one of the syncs that wait: in most cases the oldest. */
+  complete(error: Error | null = null): void {
+    const index = this.#random.next() < 0.3 ? this.#random.below(this.#waiting.length) : 0;
+    for (const end of this.#waiting.splice(index, 1)) end(error);
+  }
+
+  completeAll(): void {
+    while (this.#waiting.length > 0) this.complete();
+  }
+
+  /** Writes what is left after a crash to another folder, and returns what of it is certain. Nothing that waits here ever ends. */
+  crashInto(folder: string, crash: Crash): Kept {
+    this.#waiting = [];
+    mkdirSync(join(folder, 'workspaces'), { recursive: true });
+    const left: Kept = new Map();
+    for (const file of this.#files()) {
+      const log = crash === 'process' ? this.#logOf(file) : this.#logAfterPowerCut(file);
+      if (log === undefined) continue;
+      left.set(file, log);
+      copyFileSync(join(this.#folder, file), join(folder, file));
+      if (log.length > 0) writeFileSync(join(folder, `${file}-wal`), log);
+    }
+    return crash === 'process' ? this.kept : left;
+  }
+
+  /** Undefined when not even the file's name was kept. */
+  #logAfterPowerCut(file: string): Buffer | undefined {
+    const kept = this.kept.get(file);
+    const written = this.#logOf(file);
+    if (kept === undefined) return this.#random.next() < 0.5 ? undefined : written;
+    return this.#tornLog(kept, written);
+  }
+
+  /** Of the sectors that were not synced some are there and some are not. */
+  #tornLog(kept: Buffer, written: Buffer): Buffer {
+    const header = written.subarray(0, logHeaderBytes);
+    const torn = Buffer.alloc(Math.max(kept.length, written.length));
+    kept.copy(torn);
+    header.copy(torn);
+    const kind = this.#random.pick(['none', 'all', 'first', 'some'] as const);
+    if (kind === 'none') return torn.subarray(0, Math.max(kept.length, header.length));
+    const end = kind === 'first' ? this.#random.below(written.length + 1) : written.length;
+    for (let at = 0; at < end; at += sectorBytes) {
+      if (kind !== 'some' || this.#random.next() < 0.7) written.copy(torn, at, at, Math.min(end, at + sectorBytes));
+    }
+    return torn;
+  }
+
+  #keep(file: string, { log, order }: { log: Buffer; order: number }): void {
+    if (order < (this.#newest.get(file) ?? 0)) return;
+    this.#newest.set(file, order);
+    this.kept.set(file, log);
+  }
+
+  #wait(end: (error: Error | null) => void): void {
+    if (this.isPrompt) setImmediate(() => end(null));
+    else this.#waiting.push(end);
+  }
+
+  #files(): string[] {
+    const workspaces = readdirSync(join(this.#folder, 'workspaces')).map((name) => `workspaces/${name}`);
+    return ['directory.db', ...workspaces].filter((file) => file.endsWith('.db') && existsSync(join(this.#folder, file))).sort();
+  }
+
+  #fileOf(descriptor: number): string {
+    const { ino } = fstatSync(descriptor);
+    const file = this.#files().find((one) => existsSync(join(this.#folder, `${one}-wal`)) && statSync(join(this.#folder, `${one}-wal`)).ino === ino);
+    if (file === undefined) throw new Error(`the descriptor is of no log in ${this.#folder}`);
+    return file;
+  }
+
+  #logOf(file: string): Buffer {
+    const path = join(this.#folder, `${file}-wal`);
+    return existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+  }
+}

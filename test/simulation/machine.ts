@@ -1,0 +1,211 @@
+// One life of the service on a simulated machine: the real parts, joined as in production, over a folder, a disk and a clock of the
+// simulation's own, without a network. A crash ends the life; the next one starts from what the disk kept.
+
+import { compose, type Composition, workspaceFiles } from '../../http/serve.ts';
+import { readConfig } from '../../http/config.ts';
+import type { Reply, RequestHead } from '../../http/pipeline.ts';
+import { silentLog } from '../../engine/runtime/log.ts';
+import type { Workspace } from '../../engine/runtime/workspace.ts';
+import { Database } from '../../store/database.ts';
+import type { Reader } from '../../workers/reader.ts';
+import { MailRefused, type MailSender } from '../../workers/providers/mail.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import type { Random } from '../support/seeded.ts';
+import { type Crash, type Kept, SimulatedDisk } from './disk.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: any;
+}
+
+/** Frames in a log before it is copied back: few, so that it happens often. */
+const logFrameLimit = 150;
+const secret = 'a secret of the simulation, long enough';
+/** Another thread would have a time of its own; nothing here searches or exports. */
+const noReader: Reader = {
+  search: () => Promise.reject(new Error('nothing is searched here')),
+  messages: () => Promise.reject(new Error('nothing is exported here')),
+  notes: () => Promise.reject(new Error('nothing is exported here')),
+  events: () => Promise.reject(new Error('nothing is exported here')),
+  noteMessages: () => {},
+  waiting: 0,
+  stop: () => Promise.resolve(),
+};
+/** A step of the service that leads to another takes a turn of the loop; no chain of them is longer. */
+const quietTurns = 6;
+/** With a prompt disk there is not so much to do at any moment. */
+const maxRounds = 300;
+
+interface Delivered {
+  readonly to: string;
+  readonly text: string;
+  times: number;
+  /** It may come once more: its sender was not told, or died before it wrote that down. */
+  mayRepeat: boolean;
+}
+
+/** A mail server that is sometimes away, sometimes says no, and sometimes takes a mail without saying so. */
+export class Post implements MailSender {
+  readonly #random: Random;
+  readonly #isWrong: (text: string) => void;
+  readonly delivered = new Map<string, Delivered>();
+  /** Mails that it would not take. */
+  readonly refused = new Set<string>();
+  isWell = false;
+
+  constructor(random: Random, isWrong: (text: string) => void) {
+    this.#random = random;
+    this.#isWrong = isWrong;
+  }
+
+  async send({ id, to, text }: { id: string; to: string; text: string }): Promise<string> {
+    const chance = this.isWell ? 1 : this.#random.next();
+    if (chance < 0.15) throw new Error('away');
+    if (chance < 0.2) {
+      this.refused.add(id);
+      throw new MailRefused('no such mailbox');
+    }
+    const before = this.delivered.get(id);
+    if (before !== undefined && !before.mayRepeat) this.#isWrong(`mail ${id} was sent again after it had been sent`);
+    this.delivered.set(id, { to, text, times: (before?.times ?? 0) + 1, mayRepeat: chance < 0.3 });
+    if (chance < 0.3) throw new Error('the line was cut before the answer');
+    return '250 ok';
+  }
+
+  close(): void {}
+}
+
+/** What a life finds. */
+interface Beginning {
+  readonly folder: string;
+  readonly random: Random;
+  readonly post: Post;
+  readonly startMs: number;
+  /** Called before anything happens by itself. */
+  readonly found?: (machine: Machine) => void;
+  /** Of the life before, unless the power failed: what of the folder is certain, and which events. */
+  readonly kept?: { readonly contents: Kept; readonly seqs: ReadonlyMap<string, number> } | undefined;
+}
+
+export class Machine {
+  readonly disk: SimulatedDisk;
+  readonly clock: ManualClock;
+  /** By workspace: the newest event that a power cut would leave. */
+  readonly durableSeqs = new Map<string, number>();
+  /** What the service logged as an error. */
+  readonly complaints: string[] = [];
+  isOver = false;
+
+  #parts: Composition | undefined;
+
+  private constructor({ folder, random, startMs, kept }: Beginning) {
+    this.clock = new ManualClock(new Date(startMs).toISOString());
+    this.disk = new SimulatedDisk(folder, kept === undefined ? { random } : { random, kept: kept.contents });
+    this.disk.onDurable((file) => {
+      const workspaceId = /workspaces\/(.+)\.db$/.exec(file)?.[1];
+      if (workspaceId === undefined) return () => {};
+      const seq = this.workspace(workspaceId).lastSeq;
+      return () => void this.durableSeqs.set(workspaceId, Math.max(seq, this.durableSeqs.get(workspaceId) ?? 0));
+    });
+  }
+
+  /** Starts as http/serve.ts does, but for the network. */
+  static async start(options: Beginning): Promise<Machine> {
+    const machine = new Machine(options);
+    machine.#parts = await machine.#compose(options);
+    const { directory, engine } = machine.parts;
+    options.found?.(machine);
+    // What a life finds is for it to make certain before it tells anybody.
+    for (const workspace of engine.openWorkspaces()) machine.durableSeqs.set(workspace.workspaceId, machine.disk.isCertain(workspace.db.path) ? workspace.publishedSeq : (options.kept?.seqs.get(workspace.workspaceId) ?? 0));
+    await directory.sweep(workspaceFiles(engine));
+    await engine.wakeAll();
+    await machine.settled();
+    machine.disk.isPrompt = false;
+    return machine;
+  }
+
+  #compose({ folder, random, post }: Beginning): Promise<Composition> {
+    return compose({
+      config: readConfig({ DATA_DIR: folder, RATE_LIMITS: 'off', BASE_URL: 'http://switchboard.test', JWT_SECRET: secret, SECRETS_KEY: secret }),
+      log: { ...silentLog, error: (fields, text) => void this.complaints.push(`${text}: ${String((fields as { err?: unknown }).err)}`) },
+      clock: this.clock,
+      fillRandom: (bytes) => random.fill(bytes),
+      random: () => random.next(),
+      syncToDisk: this.disk.sync,
+      mail: post,
+      reader: noReader,
+      logFrameLimit,
+      checkpointer: { checkpoint: async (path) => this.#copyBack(path), stop: async () => {} },
+      // The process ends, which is for the simulation to see to.
+      onSyncFailed: () => {},
+    });
+  }
+
+  get parts(): Composition {
+    if (this.#parts === undefined) throw new Error('it has not started');
+    return this.#parts;
+  }
+
+  workspace(workspaceId: string): Workspace {
+    const workspace = this.parts.engine.workspace(workspaceId);
+    if (workspace === undefined) throw new Error(`there is no workspace ${workspaceId}`);
+    return workspace;
+  }
+
+  /** A request as the edge hands it in. `answered` is called when its reply may leave, and never after a crash. */
+  request(call: { method: string; path: string; token?: string | undefined; body?: unknown }, answered: (answer: Answer) => void): void {
+    const [path = '', query = ''] = `/api/v1${call.path}`.split('?');
+    const headers: Record<string, string> = { accept: 'application/json', 'content-type': 'application/json' };
+    if (call.token !== undefined) headers['authorization'] = `Bearer ${call.token}`;
+    const head: RequestHead = { method: call.method, path, query, headers, ip: '127.0.0.1', startedMs: performance.now() };
+    const respond = (reply: Reply): void => {
+      if (!this.isOver) answered({ status: reply.status, body: typeof reply.body === 'string' && reply.body !== '' ? JSON.parse(reply.body) : null });
+    };
+    const begun = this.parts.pipeline.begin(head);
+    if ('compiled' in begun) this.parts.pipeline.finish(begun, call.body === undefined ? new Uint8Array(0) : Buffer.from(JSON.stringify(call.body)), respond);
+    else respond(begun);
+  }
+
+  /** Lets the loop turn so many times. */
+  async turns(count: number): Promise<void> {
+    for (let turn = 0; turn < count; turn += 1) await new Promise((done) => setImmediate(done));
+  }
+
+  /** Resolves when nothing more happens until a sync ends, the time moves or somebody acts. */
+  async settled(): Promise<void> {
+    await this.turns(quietTurns);
+    const { engine, directory } = this.parts;
+    const isBusy = (): boolean => [...engine.openWorkspaces()].some(({ lane }) => lane.isBusy) || directory.lane.isBusy;
+    for (let round = 0; this.disk.isPrompt && isBusy(); round += 1) {
+      if (round > maxRounds) throw new Error('it never comes to rest');
+      await this.turns(quietTurns);
+    }
+  }
+
+  /** Ends this life without a word and leaves in `folder` what the next one finds. Returns what of it is certain. */
+  crash(folder: string, crash: Crash): Beginning['kept'] {
+    const contents = this.disk.crashInto(folder, crash);
+    this.end();
+    return crash === 'power' ? undefined : { contents, seqs: this.durableSeqs };
+  }
+
+  /** Nothing more happens in this life. */
+  end(): void {
+    this.isOver = true;
+    this.parts.metrics.stop();
+    for (const workspace of this.parts.engine.openWorkspaces()) workspace.db.close();
+    this.parts.directory.db.close();
+  }
+
+  #copyBack(path: string): { logFrames: number; copiedFrames: number } {
+    if (this.isOver) throw new Error('the process is gone');
+    const db = Database.openCheckpointer(path);
+    try {
+      const length = db.checkpoint();
+      this.disk.copiedBack(path);
+      return length;
+    } finally {
+      db.close();
+    }
+  }
+}

@@ -1,0 +1,125 @@
+// Reads the public events again, one by one, as a client does that holds everything in memory, and checks on the way what can
+// only be seen in their order: that versions never fall, that an offer lasts its thirty seconds and is decided once, and that
+// routing keeps to its rules at the moment it decides.
+
+import type { EventRow } from '../../store/events.ts';
+import { protectedPart, type ToldConversation } from './told.ts';
+
+export interface ReplayedConversation {
+  readonly id: string;
+  readonly version: number;
+  readonly channel: string;
+  readonly status: string;
+  readonly assignedAgentId: string | null;
+  readonly departmentId: string | null;
+  readonly handshake: { readonly toAgentId: string; readonly previousAgentId: string | null; readonly expiresAt: string } | null;
+  readonly tags: readonly string[];
+  readonly rating: number | null;
+  readonly solvedAt: string | null;
+  readonly closedAt: string | null;
+}
+
+interface ReplayedAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly inviteStatus: string;
+  readonly role: string;
+}
+
+/** Specification 3. */
+const offerMs = 30_000;
+/** What the simulation's service is configured with. */
+export const autoCloseDays = 0.02;
+const dayMs = 24 * 3600_000;
+
+export class Replay {
+  readonly conversations = new Map<string, ReplayedConversation>();
+  readonly agents = new Map<string, ReplayedAgent>();
+  readonly messageIds = new Set<string>();
+  readonly maxOpenChats: number;
+  /** What the version protects, by conversation and version. */
+  readonly #versions = new Map<string, string>();
+  /** By conversation: when its newest message was written. */
+  readonly #newestAt = new Map<string, string>();
+  /** Conversations whose offer ended before its time, until the service says why. */
+  readonly #endedEarly = new Set<string>();
+  /** By conversation: what the event before the last one left, to see what a line of the service speaks of. */
+  readonly #before = new Map<string, ReplayedConversation | undefined>();
+
+  constructor(maxOpenChats: number) {
+    this.maxOpenChats = maxOpenChats;
+  }
+
+  /** Throws. */
+  take(event: EventRow): void {
+    const data = JSON.parse(event.data);
+    if (data.agent !== undefined) this.agents.set(data.agent.id, data.agent);
+    else if (data.conversation !== undefined) this.#change(event, data.conversation);
+    else if (event.type === 'message.created') {
+      if (this.messageIds.has(data.message.id)) throw new Error(`event ${event.seq} tells of message ${data.message.id} a second time`);
+      this.messageIds.add(data.message.id);
+      const { conversationId, createdAt } = data.message;
+      if (createdAt <= (this.#newestAt.get(conversationId) ?? '')) throw new Error(`event ${event.seq} tells of a message of ${createdAt} after one of ${this.#newestAt.get(conversationId)}`);
+      this.#newestAt.set(conversationId, createdAt);
+      if (data.message.senderType !== 'system') return;
+      if (this.#endedEarly.delete(event.conversationId ?? '') && !data.message.body.includes('its recipient is gone')) throw new Error(`the offer before event ${event.seq} ran out before its time`);
+      this.#checkRouting(event, data.message.body);
+    }
+  }
+
+  /** What a caller was told to have done is among the events, as it was told. Throws. */
+  checkTold(conversation: ToldConversation): void {
+    const { id, version } = conversation;
+    const replayed = this.#versions.get(`${id} ${version}`);
+    if (replayed !== protectedPart(conversation)) throw new Error(`version ${version} of ${id} was answered as ${protectedPart(conversation)}, the events say ${replayed ?? 'nothing of it'}`);
+  }
+
+  #change(event: EventRow, next: ReplayedConversation): void {
+    const present = this.conversations.get(next.id);
+    if (present === undefined && event.type !== 'conversation.created') throw new Error(`event ${event.seq} changes ${next.id}, which was never created`);
+    if (present !== undefined && next.version < present.version) throw new Error(`event ${event.seq} takes ${next.id} from version ${present.version} back to ${next.version}`);
+    if (present !== undefined && next.version === present.version && protectedPart(next) !== protectedPart(present)) throw new Error(`event ${event.seq} makes ${protectedPart(next)} of ${protectedPart(present)} without a new version`);
+    if (present !== undefined) this.#checkOffer(event, present, next);
+    if (event.type === 'conversation.closed' && present?.solvedAt != null && Date.parse(event.at) - Date.parse(present.solvedAt) < autoCloseDays * dayMs) throw new Error(`event ${event.seq} closes ${next.id} too early`);
+    this.#versions.set(`${next.id} ${next.version}`, protectedPart(next));
+    this.#before.set(next.id, present);
+    this.conversations.set(next.id, next);
+  }
+
+  /** An offer begins and ends with an event of its own, and changes who has the conversation only when it is accepted. */
+  #checkOffer(event: EventRow, present: ReplayedConversation, next: ReplayedConversation): void {
+    const where = `event ${event.seq} (${event.type}) of ${next.id}`;
+    if (!event.type.startsWith('assignment.')) {
+      if (JSON.stringify(next.handshake) !== JSON.stringify(present.handshake)) throw new Error(`${where} changes the offer`);
+      return;
+    }
+    if (event.type === 'assignment.pending') {
+      if (present.handshake !== null) throw new Error(`${where} makes a second offer`);
+      if (next.handshake === null || Date.parse(next.handshake.expiresAt) - Date.parse(event.at) !== offerMs) throw new Error(`${where} lasts until ${next.handshake?.expiresAt}, from ${event.at}`);
+      if (next.assignedAgentId !== present.assignedAgentId) throw new Error(`${where} changes the assignee`);
+      return;
+    }
+    if (present.handshake === null || next.handshake !== null) throw new Error(`${where} ends no offer`);
+    const { toAgentId, expiresAt } = present.handshake;
+    const isOver = event.at >= expiresAt;
+    if (event.type === 'assignment.accepted') {
+      if (isOver) throw new Error(`${where} comes when the offer was over at ${expiresAt}`);
+      if (next.assignedAgentId !== toAgentId) throw new Error(`${where} gives it to ${next.assignedAgentId}, it was offered to ${toAgentId}`);
+    } else if (next.assignedAgentId !== present.assignedAgentId) throw new Error(`${where} changes the assignee`);
+    if (event.type === 'assignment.expired' && !isOver) this.#endedEarly.add(next.id);
+  }
+
+  /** `Assigned to <name>.` is what routing says after it decided. */
+  #checkRouting(event: EventRow, line: string): void {
+    const name = /^Assigned to (.+)\.$/.exec(line)?.[1];
+    if (name === undefined || event.conversationId === null) return;
+    const agent = [...this.agents.values()].find((one) => one.name === name);
+    const given = this.conversations.get(event.conversationId);
+    if (agent === undefined || given?.assignedAgentId !== agent.id) throw new Error(`event ${event.seq} says ${line} and it is not so`);
+    if (agent.status !== 'available' || agent.inviteStatus !== 'joined') throw new Error(`event ${event.seq}: routed to ${name}, who is ${agent.inviteStatus} and ${agent.status}`);
+    if (this.#before.get(given.id)?.assignedAgentId != null) throw new Error(`event ${event.seq}: routed away from somebody`);
+    const others = [...this.conversations.values()].filter((one) => one.id !== given.id && one.channel === 'chat' && one.status === 'open' && one.assignedAgentId === agent.id);
+    if (others.length >= this.maxOpenChats) throw new Error(`event ${event.seq}: routed to ${name}, who had ${others.length} open chats already`);
+  }
+}

@@ -1,0 +1,36 @@
+// Which seeds are run, for how many steps, and how: one after the other, with what went wrong told by seed.
+
+import { Simulation, SimulationFailed } from './simulation.ts';
+
+/** A run begins with much that is the same for all, so more seeds would cost more than more steps; fewer find less. */
+export const defaultSteps = 60;
+/** Run with every `npm test`: about a fifteenth of a second each. */
+export const defaultSeeds = 200;
+
+export interface Tally {
+  seeds: number;
+  events: number;
+  crashes: number;
+  readonly failures: SimulationFailed[];
+}
+
+/** Enough to see what they have in common. */
+const maxFailures = 3;
+
+/** Runs `count` seeds from `first` on; ends early when some have failed. */
+export async function runSeeds({ first, count, steps }: { first: number; count: number; steps: number }): Promise<Tally> {
+  const tally: Tally = { seeds: 0, events: 0, crashes: 0, failures: [] };
+  for (let seed = first; seed < first + count && tally.failures.length < maxFailures; seed += 1) {
+    const simulation = new Simulation(seed);
+    try {
+      await simulation.run(steps);
+    } catch (error) {
+      if (!(error instanceof SimulationFailed)) throw error;
+      tally.failures.push(error);
+    }
+    tally.seeds += 1;
+    tally.events += simulation.eventCount;
+    tally.crashes += simulation.lives;
+  }
+  return tally;
+}

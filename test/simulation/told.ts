@@ -1,0 +1,94 @@
+// What clients were told over all lives of the service. A promise that was given once must be kept by every later life.
+
+import type { Answer } from './machine.ts';
+
+export interface ToldMessage {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly body: string;
+  readonly createdAt: string;
+}
+
+/** What a client was told a conversation to be, in the members that the version protects. */
+export type ToldConversation = Readonly<Record<(typeof protectedFields)[number], unknown>> & { readonly id: string; readonly version: number };
+
+export const protectedFields = ['status', 'assignedAgentId', 'departmentId', 'handshake', 'tags'] as const;
+
+/** One line for what the version protects, to compare two tellings of it. */
+export function protectedPart(conversation: Readonly<Record<(typeof protectedFields)[number], unknown>>): string {
+  return JSON.stringify(protectedFields.map((field) => conversation[field]));
+}
+
+export class Told {
+  /** By conversation and id. */
+  readonly messages = new Map<string, Map<string, ToldMessage>>();
+  /** Every text that was ever sent and not refused. */
+  readonly texts = new Set<string>();
+  /** By conversation, the newest version that anybody was told. */
+  readonly versions = new Map<string, number>();
+  /** Answers to commands that were not held against the events yet. */
+  conversations: ToldConversation[] = [];
+  /** Made for a caller: must be there from then on. */
+  readonly agentIds = new Set<string>();
+  readonly visitorIds = new Set<string>();
+  /** By address: how many mails were asked for, and how many of the asking commands were acknowledged. */
+  readonly mails = new Map<string, { asked: number; acknowledged: number }>();
+  /** Offers that somebody was told to have decided: a conversation and the version that it made. */
+  readonly #decisions = new Set<string>();
+  #count = 0;
+
+  /** A text that nobody sent before; now and then a long one. */
+  newText(isLong: boolean): string {
+    const text = `text ${(this.#count += 1)}${isLong ? ` ${'long '.repeat(1500)}` : ''}`.trim();
+    this.texts.add(text);
+    return text;
+  }
+
+  /** The answer to who sent `text`. */
+  answerText(text: string, { status, message }: { status: number; message: ToldMessage }): void {
+    if (status >= 400) this.texts.delete(text);
+    if (status === 201) this.keep(message);
+  }
+
+  /** Somebody was told that it is there. */
+  keep(message: ToldMessage): void {
+    const all = this.messages.get(message.conversationId) ?? new Map();
+    all.set(message.id, message);
+    this.messages.set(message.conversationId, all);
+  }
+
+  askForMail(email: string): void {
+    this.#mailsOf(email).asked += 1;
+  }
+
+  acknowledgeMail(email: string): void {
+    this.#mailsOf(email).acknowledged += 1;
+  }
+
+  /** One of accept, decline and cancel was answered with success. Throws when it was for another one too. */
+  decide({ id, version }: { id: string; version: number }): void {
+    const decision = `version ${version} of ${id}`;
+    if (this.#decisions.has(decision)) throw new Error(`two were told that they decided the offer that ended with ${decision}`);
+    this.#decisions.add(decision);
+  }
+
+  /**
+   * Looks for conversations in an answer: none is older than what anybody had been `told` before the question. Answers to questions
+   * that were asked side by side may come in any order. Throws.
+   */
+  note(body: Answer['body'], { what, told }: { what: string; told: ReadonlyMap<string, number> }): void {
+    const one = typeof body?.conversation?.version === 'number' ? [body.conversation] : [];
+    for (const { id, version } of [...one, ...(body?.conversations ?? [])]) {
+      const known = told.get(id) ?? 0;
+      if (version < known) throw new Error(`${what} was answered with version ${version} of ${id}, which had been ${known}`);
+      this.versions.set(id, Math.max(version, this.versions.get(id) ?? 0));
+    }
+    this.conversations.push(...one);
+  }
+
+  #mailsOf(email: string): { asked: number; acknowledged: number } {
+    const mails = this.mails.get(email) ?? { asked: 0, acknowledged: 0 };
+    this.mails.set(email, mails);
+    return mails;
+  }
+}
