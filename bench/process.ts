@@ -35,10 +35,10 @@ export function makeDataDir(): string {
   return mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'switchboard-bench-'));
 }
 
-/** The service as `npm start` runs it, but without caps on calls; over a folder of its own unless one is given, which stays. */
-export async function startService(dataDir?: string): Promise<ServiceProgram> {
+/** The service as `npm start` runs it, but without caps on calls; over a folder of its own unless one is given, which stays. `env` are settings beside. */
+export async function startService(dataDir?: string, env: Readonly<Record<string, string>> = {}): Promise<ServiceProgram> {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
-  const program = await start(scripts.start.split(' ').slice(1), { env: { RATE_LIMITS: 'off' }, dataDir });
+  const program = await start(scripts.start.split(' ').slice(1), { env: { RATE_LIMITS: 'off', ...env }, dataDir });
   return {
     ...program,
     async metrics() {

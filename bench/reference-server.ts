@@ -89,7 +89,7 @@ class Rows {
   #message(conversation: ConversationRecord): MessageRecord {
     // Two messages of one conversation never share a time.
     this.#lastMs = Math.max(clock.now(), this.#lastMs + 1);
-    return { id: ids.uuid(), conversationId: conversation.id, senderType: 'agent', senderId: this.#senderId, body: messageText, attachments: [], deliveryStatus: null, readAt: null, createdAt: isoTime(this.#lastMs) };
+    return { id: ids.uuid(), conversationId: conversation.id, senderType: 'agent', senderId: this.#senderId, body: messageText, bodyHtml: null, attachments: [], threading: null, deliveryStatus: null, readAt: null, createdAt: isoTime(this.#lastMs) };
   }
 }
 

@@ -133,7 +133,7 @@ function fill(running: Running, workspaceId: string): Chat {
     // Conversations overlap, as they do.
     const conversationId = conversationIds[Math.min(conversations - 1, Math.floor((index / messages) * conversations + random.next() * 20))] ?? '';
     const body = text();
-    insertMessage(db, { id: ids.uuid(), conversationId, senderType: index % 2 === 0 ? 'visitor' : 'agent', senderId: null, body, attachments: [], deliveryStatus: null, readAt: null, createdAt: timeOf(index) });
+    insertMessage(db, { id: ids.uuid(), conversationId, senderType: index % 2 === 0 ? 'visitor' : 'agent', senderId: null, body, bodyHtml: null, attachments: [], threading: null, deliveryStatus: null, readAt: null, createdAt: timeOf(index) });
     bodies.push(body);
     owners.push(conversationId);
   }

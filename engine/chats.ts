@@ -63,10 +63,13 @@ export function currentChat(view: View, visitorId: string): CustomerConversation
   return conversation === undefined ? null : customerConversation(conversation);
 }
 
-/** Somebody else's conversation is not there. */
+/**
+ * Somebody else's conversation is not there; nor is a ticket, since a browser only claims its visitor's address while mail goes
+ * to whoever has it.
+ */
 export function requireOwnConversation(view: View, conversationId: string): { visitor: VisitorRecord; conversation: ConversationRecord } {
   const visitor = callingVisitor(view);
   const conversation = view.state(conversationKind, conversationId);
-  if (conversation === undefined || conversation.visitorId !== visitor.id) refuse('not_found');
+  if (conversation === undefined || conversation.visitorId !== visitor.id || conversation.channel === 'ticket') refuse('not_found');
   return { visitor, conversation };
 }

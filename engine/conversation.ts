@@ -77,7 +77,9 @@ export function audienceOf(conversation: ConversationRecord, options: { visitorT
   for (const agentId of [conversation.assignedAgentId, conversation.handshake?.toAgentId, before.assignedAgentId, before.handshake?.toAgentId]) {
     if (agentId != null && !agentIds.includes(agentId)) agentIds.push(agentId);
   }
-  return { kind: 'conversation', channel: conversation.channel, departmentIds, agentIds, visitorId: options.visitorToo ? conversation.visitorId : null };
+  // A ticket's customer is told by mail: a browser that claims the address must not read what is sent to it.
+  const visitorId = options.visitorToo && conversation.channel !== 'ticket' ? conversation.visitorId : null;
+  return { kind: 'conversation', channel: conversation.channel, departmentIds, agentIds, visitorId };
 }
 
 /** A conversation for the agent that calls. Refuses not_found, then `outOfScope` when it is beyond the agent's channels or departments. */

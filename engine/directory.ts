@@ -1,16 +1,22 @@
-// The part of the service that no single workspace owns: unique subdomains and agent emails. A change that needs both this
-// file and a workspace's reserves here, writes there, confirms here. The workspace's file is the truth: once it has the change
-// the change holds, and what a crash or a failing disk leaves reserved is swept: settled by what the workspace's file says.
+// The part of the service that no single workspace owns: unique subdomains, agent emails and verified email domains. A change that
+// needs both this file and a workspace's reserves here, writes there, confirms here. The workspace's file is the truth: once it has
+// the change the change holds, and what a crash or a failing disk leaves reserved is swept: settled by what the workspace's file says.
 
 import { join } from 'node:path';
 import { Database, type SyncToDisk } from '../store/database.ts';
 import {
+  allDirectoryDomains,
   confirmDirectoryEmail,
   confirmDirectoryWorkspace,
+  deleteDirectoryDomain,
   deleteDirectoryEmail,
   deleteDirectoryWorkspace,
+  type DirectoryDomain,
   type DirectoryEmail,
+  findDirectoryDomain,
   findDirectoryEmail,
+  findWorkspaceIdBySubdomain,
+  insertDirectoryDomain,
   insertDirectoryEmail,
   insertDirectoryWorkspace,
   reservedEmails,
@@ -33,6 +39,9 @@ export interface DirectoryOptions {
   onSyncFailed(error: Error): void;
   onBatch?: NonNullable<LaneHooks['onBatch']>;
 }
+
+/** Names under the mail host that belong to whoever runs the service (RFC 2142), not to a workspace. */
+const keptSubdomains: ReadonlySet<string> = new Set(['abuse', 'admin', 'hostmaster', 'mailer-daemon', 'noreply', 'no-reply', 'postmaster', 'root', 'security', 'switchboard', 'webmaster', 'www']);
 
 export interface WantedWorkspace {
   readonly workspaceId: string;
@@ -191,6 +200,42 @@ export class Directory {
     });
   }
 
+  /** The workspace of a subdomain. */
+  findSubdomain(subdomain: string): string | undefined {
+    return findWorkspaceIdBySubdomain(this.db, subdomain);
+  }
+
+  /** The workspace that verified a domain. */
+  findDomain(name: string): string | undefined {
+    return findDirectoryDomain(this.db, name)?.workspaceId;
+  }
+
+  /** Takes a verified domain for a workspace. False when another one has it. */
+  claimDomain(domain: { name: string; workspaceId: string }): Promise<boolean> {
+    return this.change((db) => {
+      const holder = findDirectoryDomain(db, domain.name);
+      if (holder === undefined) insertDirectoryDomain(db, domain);
+      return holder === undefined || holder.workspaceId === domain.workspaceId;
+    });
+  }
+
+  /**
+   * Gives back every domain that its workspace has no longer, or has not come to verify. `verifiedBy` reads the workspace's own
+   * file; null: it cannot be read now, and what it has stays its.
+   */
+  async sweepDomains(verifiedBy: (workspaceId: string) => string | undefined | null, only?: { workspaceId: string }): Promise<void> {
+    const isLeft = ({ name, workspaceId }: DirectoryDomain): boolean => {
+      if (only !== undefined && workspaceId !== only.workspaceId) return false;
+      const verified = verifiedBy(workspaceId);
+      return verified !== null && verified !== name;
+    };
+    const left = allDirectoryDomains(this.db).filter(isLeft);
+    if (left.length === 0) return;
+    await this.change((db) => {
+      for (const domain of left) deleteDirectoryDomain(db, domain);
+    });
+  }
+
   /** Runs one synchronous change of directory.db and resolves when it is durable. What it throws undoes it. */
   change<Result>(run: (db: Database, at: string) => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -223,7 +268,7 @@ export class Directory {
 }
 
 function freeSubdomain(db: Database, { workspaceId, subdomain }: WantedWorkspace): string {
-  if (!subdomainTaken(db, subdomain)) return subdomain;
+  if (!keptSubdomains.has(subdomain) && !subdomainTaken(db, subdomain)) return subdomain;
   for (let suffix = 2; suffix <= maxCounted; suffix += 1) {
     const counted = `${subdomain}-${suffix}`;
     if (!subdomainTaken(db, counted)) return counted;

@@ -12,8 +12,8 @@ export const refusals = {
   cannot_deactivate_self: { status: 400, message: 'You cannot deactivate yourself.' },
   cannot_deactivate_owner: { status: 400, message: 'The owner cannot be deactivated.' },
   unauthorized: { status: 401, message: 'A valid bearer token is required.' },
+  invalid_signature: { status: 401, message: 'The signature is missing or wrong.' },
   token_revoked: { status: 401, message: 'This token was revoked. Sign in again.' },
-  invalid_signature: { status: 401, message: 'The signature is missing or does not fit what was sent.' },
   invalid_credentials: { status: 401, message: 'The email or the password is wrong.' },
   feature_locked: { status: 402, message: 'Your plan does not include this.' },
   plan_limit: { status: 402, message: 'Your plan does not include phone numbers.' },
@@ -40,8 +40,11 @@ export const refusals = {
   payload_too_large: { status: 413, message: 'The request is too large.' },
   semantic_error: { status: 422, message: 'The request breaks a rule.' },
   rate_limited: { status: 429, message: 'Too many requests. Wait before you try again.' },
+  site_bootstrap_failed: { status: 500, message: 'The workspace has no site, and none could be made for its first ticket.' },
   server_error: { status: 500, message: 'Something went wrong here. Try again later.' },
   format_not_implemented: { status: 501, message: 'Only the format json is offered.' },
+  email_provider_error: { status: 502, message: 'The provider of the email domain did not do its part. Try again later.' },
+  email_provider_not_configured: { status: 503, message: 'No provider for email domains is configured.' },
   service_unavailable: { status: 503, message: 'The service cannot do this right now. Try again later.' },
 } as const satisfies Record<string, { status: number; message: string }>;
 
@@ -58,11 +61,14 @@ export class Refusal {
   readonly slug: Slug;
   readonly message: string;
   readonly detail: object | undefined;
+  /** What failed outside, for the log alone. */
+  readonly cause: unknown;
 
-  constructor(slug: Slug, message: string, detail: object | undefined) {
+  constructor(slug: Slug, message: string, detail: object | undefined, cause?: unknown) {
     this.slug = slug;
     this.message = message;
     this.detail = detail;
+    this.cause = cause;
   }
 
   get status(): number {
@@ -71,8 +77,8 @@ export class Refusal {
 }
 
 /** Leaves the command with a refusal; what it wrote is undone. */
-export function refuse(slug: Slug, options: { message?: string; detail?: object } = {}): never {
-  throw new Refusal(slug, options.message ?? refusals[slug].message, options.detail);
+export function refuse(slug: Slug, options: { message?: string; detail?: object; cause?: unknown } = {}): never {
+  throw new Refusal(slug, options.message ?? refusals[slug].message, options.detail, options.cause);
 }
 
 /** Refuses because of one field of the request. */

@@ -1,5 +1,6 @@
 // Mail that commands leave in the outbox. Written here as plain parts; workers/providers/mail.ts makes the message of it.
 
+import { hostOf } from './mail-addresses.ts';
 import type { Context } from './runtime/context.ts';
 
 export interface Mail {
@@ -7,8 +8,13 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html?: string;
-  /** The display name beside the service's own address. */
+  /** One of the workspace's own addresses; undefined is the service's. */
+  readonly from?: string;
+  /** The display name beside it. */
   readonly fromName?: string;
+  /** Of the mail that this one answers, and of its whole thread; without brackets. */
+  readonly inReplyTo?: string;
+  readonly references?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
   /** The text carries a link that lets somebody in. */
   readonly isSecret?: true;
@@ -28,4 +34,14 @@ export function keptOfMail(mail: Mail, state: 'sent' | 'failed'): Partial<Mail> 
 /** Queues a mail; it leaves after the commit, in order per recipient. Returns its id. */
 export function enqueueMail(ctx: Context, mail: Mail, options: { subjectId?: string } = {}): string {
   return ctx.enqueue({ kind: mailKind, target: `mail:${mail.to.toLowerCase()}`, payload: mail, ...options });
+}
+
+/** The Message-ID, without brackets, of a queued mail: its own id at the host it is sent from. */
+export function mailIdOf(outboxId: string, from: string): string {
+  return `${outboxId}@${hostOf(from)}`;
+}
+
+/** The queued mail that a Message-ID of ours names. */
+export function outboxIdIn(mailId: string): string | undefined {
+  return /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@/.exec(mailId)?.[1];
 }

@@ -2,7 +2,8 @@
 // is the order of createdAt, which is made strictly increasing here. Specification 2, 4.5.
 
 import { type ConversationRecord, setReadUpTo, touchConversation } from '../store/conversations.ts';
-import { type Attachment, insertMessage, markRead, type MessageRecord, messagesBefore, type SenderType } from '../store/messages.ts';
+import type { AgentRecord } from '../store/agents.ts';
+import { type Attachment, insertMessage, markRead, type MessageRecord, messagesBefore, type SenderType, type Threading } from '../store/messages.ts';
 import { audienceOf, conversationKind, conversationView, type ConversationView, later, requireReachable, requireReadable } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
 import { tell } from './events.ts';
@@ -11,6 +12,7 @@ import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import { firstChars, htmlOf } from './text.ts';
+import { deliveryOf, mailToCustomer } from './ticket-mail.ts';
 
 export interface MessageView {
   readonly id: string;
@@ -21,6 +23,7 @@ export interface MessageView {
   readonly bodyHtml: string;
   readonly attachments: readonly Attachment[];
   readonly deliveryStatus: MessageRecord['deliveryStatus'];
+  readonly threading: Threading | null;
   readonly readAt: string | null;
   readonly createdAt: string;
 }
@@ -32,9 +35,10 @@ export function messageView(message: MessageRecord): MessageView {
     senderType: message.senderType,
     senderId: message.senderId,
     body: message.body,
-    bodyHtml: htmlOf(message.body),
+    bodyHtml: message.bodyHtml ?? htmlOf(message.body),
     attachments: message.attachments,
     deliveryStatus: message.deliveryStatus,
+    threading: message.threading,
     readAt: message.readAt,
     createdAt: message.createdAt,
   };
@@ -52,6 +56,11 @@ export interface MessageDraft {
   readonly body: string;
   readonly attachments?: readonly AttachmentInput[] | undefined;
   readonly deliveryStatus?: MessageRecord['deliveryStatus'];
+  /** Safe HTML, of a mail that had any. */
+  readonly bodyHtml?: string | null;
+  readonly threading?: Threading;
+  /** Opens the conversation, so it answers nobody. */
+  readonly isOpening?: boolean;
 }
 
 const nothingAttached: readonly Attachment[] = [];
@@ -65,6 +74,8 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
     senderType: draft.senderType,
     senderId: draft.senderId,
     body: draft.body,
+    bodyHtml: draft.bodyHtml ?? null,
+    threading: draft.threading ?? null,
     attachments: draft.attachments === undefined ? nothingAttached : draft.attachments.map(({ url, name, size }) => ({ url, name: name ?? null, size: size ?? null })),
     deliveryStatus: draft.deliveryStatus ?? null,
     readAt: null,
@@ -72,7 +83,7 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
   };
   insertMessage(ctx.db, message);
   const isSystem = draft.senderType === 'system';
-  const isFirstResponse = draft.senderType === 'agent' && conversation.firstResponseAt === null;
+  const isFirstResponse = draft.senderType === 'agent' && conversation.firstResponseAt === null && draft.isOpening !== true;
   const next: ConversationRecord = {
     ...conversation,
     lastLineAt: createdAt,
@@ -109,10 +120,25 @@ export function requireText(body: string, path = 'body'): void {
 
 const takesNoMessages: ReadonlySet<ConversationRecord['status']> = new Set(['spam', 'solved', 'closed']);
 
+/** What an agent writes: a message, and on a ticket a mail to its customer. */
+export function appendAgentMessage(
+  ctx: Context,
+  conversation: ConversationRecord,
+  draft: { agent: AgentRecord; body: string; attachments?: readonly AttachmentInput[] | undefined; isOpening?: boolean; mailHost: string },
+): { message: MessageRecord; conversation: ConversationRecord } {
+  const { agent, mailHost, ...content } = draft;
+  const deliveryStatus = deliveryOf(ctx, conversation);
+  const { message, conversation: next } = appendMessage(ctx, conversation, { senderType: 'agent', senderId: agent.id, ...content, deliveryStatus });
+  if (deliveryStatus === 'queued') mailToCustomer(ctx, next, message, { agent, mailHost });
+  return { message, conversation: deliveryStatus === 'failed' ? appendSystemLine(ctx, next, 'Not mailed: mail to the customer\'s address came back before.') : next };
+}
+
 export interface SendParams {
   readonly conversationId: string;
   readonly body: string;
   readonly attachments?: readonly AttachmentInput[] | undefined;
+  /** The host of the addresses that the service takes mail at. */
+  readonly mailHost: string;
 }
 
 /** An agent writes. Refuses not_found, channel_not_assigned, conversation_archived. */
@@ -120,7 +146,7 @@ export const sendMessage = command('message.send', (ctx, params: SendParams): Me
   const { agent, conversation } = requireReadable(ctx, params.conversationId);
   requireText(params.body);
   if (takesNoMessages.has(conversation.status)) refuse('conversation_archived');
-  const { message } = appendMessage(ctx, conversation, { senderType: 'agent', senderId: agent.id, body: params.body, attachments: params.attachments });
+  const { message } = appendAgentMessage(ctx, conversation, { agent, body: params.body, attachments: params.attachments, mailHost: params.mailHost });
   return messageView(message);
 });
 

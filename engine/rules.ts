@@ -1,12 +1,15 @@
 // What the engine is told of the specification: which command each kind of deadline runs, and how each kind of outside work
 // is done. A new timer or a new kind of work is a line here.
 
+import { type AttachmentCopy, copyKind, copyRetryDelaysMs, settleCopy } from './attachment-copies.ts';
 import { ringTimeoutDeadline } from './call.ts';
 import { noteFailedOrder } from './carrier-events.ts';
 import { callOrderKind, type CallOrderItem, callOrderRetryDelaysMs, numberReleaseKind, type NumberReleaseItem, numberReleaseRetryDelaysMs } from './carrier-orders.ts';
 import { clearDeadline, clearDepartment } from './departments.ts';
+import { type DomainCheck, domainCheckKind, pollDeadline, pollDomain, settleDomainCheck } from './email-domain.ts';
 import { expireAssignment, handshakeDeadline } from './handshake.ts';
 import { keptOfMail, type Mail, mailKind, mailRetryDelaysMs } from './mail.ts';
+import { settleMail } from './mail-delivery.ts';
 import { maintain, maintenanceDeadline } from './maintenance.ts';
 import { drainDeadline, drainOn } from './routing.ts';
 import type { DeadlineCommands } from './runtime/deadlines.ts';
@@ -21,40 +24,52 @@ export const deadlineCommands: DeadlineCommands = {
   [clearDeadline]: clearDepartment,
   [drainDeadline]: drainOn,
   [maintenanceDeadline]: maintain,
+  [pollDeadline]: pollDomain,
   [ringTimeoutDeadline]: ringTimeout,
 };
 
-/** The doors to the outside that the outbox needs. */
+/** The doors to the outside that the outbox needs. Each resolves to the other side's answer, and rejects with OutsideFailure or any error to be tried again. */
 export interface OutsidePorts {
-  /** Resolves to the other side's answer; rejects with OutsideFailure or any error to be tried again. */
-  sendMail(item: { id: string; mail: Mail }): Promise<string>;
+  sendMail(item: { workspaceId: string; id: string; mail: Mail }): Promise<string>;
+  /** Resolves to DomainFindings as JSON. */
+  checkEmailDomain(item: { workspaceId: string; check: DomainCheck }): Promise<string>;
+  copyAttachment(copy: AttachmentCopy): Promise<string>;
   steerCall(item: CallOrderItem): Promise<string>;
   releaseNumber(item: NumberReleaseItem): Promise<string>;
   sendSms(item: { id: string; sms: Sms }): Promise<string>;
 }
 
+/** What comes out of an item's payload was put there by the command that enqueues its kind, and by nobody else. */
 export function outboxKinds(ports: OutsidePorts): OutboxKinds {
   return {
     [mailKind]: {
       retryDelaysMs: mailRetryDelaysMs,
-      // Written by enqueueMail() alone.
-      deliver: (item) => ports.sendMail({ id: item.id, mail: item.payload as Mail }),
+      deliver: ({ workspaceId, id, payload }) => ports.sendMail({ workspaceId, id, mail: payload as Mail }),
+      settled: settleMail,
       kept: (payload, state) => keptOfMail(payload as Mail, state),
+    },
+    [domainCheckKind]: {
+      // The poll's own deadline asks again.
+      retryDelaysMs: [],
+      deliver: ({ workspaceId, payload }) => ports.checkEmailDomain({ workspaceId, check: payload as DomainCheck }),
+      settled: settleDomainCheck,
+    },
+    [copyKind]: {
+      retryDelaysMs: copyRetryDelaysMs,
+      deliver: ({ payload }) => ports.copyAttachment(payload as AttachmentCopy),
+      settled: settleCopy,
     },
     [callOrderKind]: {
       retryDelaysMs: callOrderRetryDelaysMs,
-      // Written by orderCall() alone.
       deliver: (item) => ports.steerCall(item.payload as CallOrderItem),
       settled: noteFailedOrder,
     },
     [numberReleaseKind]: {
       retryDelaysMs: numberReleaseRetryDelaysMs,
-      // Written by orderRelease() alone.
       deliver: (item) => ports.releaseNumber(item.payload as NumberReleaseItem),
     },
     [smsKind]: {
       retryDelaysMs: smsRetryDelaysMs,
-      // Written by enqueueSms() alone.
       deliver: (item) => ports.sendSms({ id: item.id, sms: item.payload as Sms }),
     },
   };

@@ -1,7 +1,7 @@
 // What an admin may change of the workspace: its name, zone and language, and how conversations are routed and closed.
 // Specification 4.10, decisions 4.10.
 
-import type { WorkspaceRecord, WorkspaceSettings } from '../store/workspaces.ts';
+import type { WorkspaceSettings } from '../store/workspaces.ts';
 import { requireAdmin } from './access.ts';
 import { refuse, refuseField } from './errors.ts';
 import { theRoster } from './roster.ts';
@@ -23,11 +23,12 @@ export const changeWorkspace = command('workspace.update', (ctx, params: { works
   const { name, timezone, locale } = params.changes;
   if (name === undefined && timezone === undefined && locale === undefined) refuse('no_changes');
   if (timezone !== undefined && !isTimeZone(timezone)) refuseField('invalid_body', 'timezone', 'must be an IANA time zone, such as Europe/Berlin');
-  const before = theWorkspace(ctx);
-  const after: WorkspaceRecord = { ...before, name: name ?? before.name, timezone: timezone ?? before.timezone, locale: locale ?? before.locale };
-  putWorkspace(ctx, after);
-  ctx.audit({ action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: workspaceView(before), after: workspaceView(after) });
-  return { workspace: workspaceView(after) };
+  const workspace = theWorkspace(ctx);
+  const before = workspaceView(ctx);
+  putWorkspace(ctx, { ...workspace, name: name ?? workspace.name, timezone: timezone ?? workspace.timezone, locale: locale ?? workspace.locale });
+  const after = workspaceView(ctx);
+  ctx.audit({ action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before, after });
+  return { workspace: after };
 });
 
 export interface SettingsChanges {

@@ -2,11 +2,16 @@
 
 import type { MessageRecord } from '../store/messages.ts';
 import { messagesBefore } from '../store/messages.ts';
+import { findSuppression } from '../store/suppressions.ts';
 import { requireReachable } from './conversation.ts';
+import { refuse } from './errors.ts';
+import { mainAddress } from './inbound-addresses.ts';
 import { enqueueMail } from './mail.ts';
+import { oneLine } from './mail-addresses.ts';
 import { theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { View } from './runtime/context.ts';
+import { htmlOf } from './text.ts';
 import { theWorkspace } from './workspace.ts';
 import { visitorKind } from './visitors.ts';
 
@@ -14,9 +19,10 @@ import { visitorKind } from './visitors.ts';
 const maxMessages = 500;
 const maxChars = 1_000_000;
 
-/** Queues the mail. Refuses not_found, forbidden. */
-export const mailTranscript = command('conversation.emailTranscript', (ctx, params: { conversationId: string; to: string; subject: string }): { status: 'queued' } => {
+/** Queues the mail. Refuses not_found, forbidden, semantic_error for an address that takes no mail. */
+export const mailTranscript = command('conversation.emailTranscript', (ctx, params: { conversationId: string; to: string; subject: string; mailHost: string }): { status: 'queued' } => {
   const { conversation } = requireReachable(ctx, params.conversationId);
+  if (findSuppression(ctx.db, params.to) !== undefined) refuse('semantic_error', { message: `Mail to ${params.to} came back before; an admin can take it off the list of suppressions.` });
   const newest = messagesBefore(ctx.db, { conversationId: conversation.id, before: undefined, limit: maxMessages + 1, withSystem: false });
   const customer = conversation.visitorId === null ? undefined : ctx.state(visitorKind, conversation.visitorId);
   const parts: string[] = [];
@@ -28,7 +34,17 @@ export const mailTranscript = command('conversation.emailTranscript', (ctx, para
     parts.unshift(part);
   }
   if (parts.length < newest.length) parts.unshift('Earlier messages are left out.\n');
-  enqueueMail(ctx, { to: params.to, subject: params.subject, fromName: theWorkspace(ctx).name, text: parts.join('\n') });
+  const text = parts.join('\n');
+  enqueueMail(ctx, {
+    to: params.to,
+    subject: params.subject,
+    from: mainAddress(ctx, params.mailHost),
+    fromName: oneLine(theWorkspace(ctx).name),
+    text,
+    html: htmlOf(text),
+    // Nobody wrote it, so no machine shall answer it (RFC 3834).
+    headers: { 'Auto-Submitted': 'auto-generated' },
+  });
   return { status: 'queued' };
 });
 

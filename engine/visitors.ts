@@ -2,7 +2,7 @@
 
 import { type ContactRecord, findOldestContactByEmail, insertContact, updateContact } from '../store/contacts.ts';
 import { findSiteByEmbedId } from '../store/sites.ts';
-import { findVisitor, insertVisitor, updateVisitor, type VisitorRecord } from '../store/visitors.ts';
+import { findVisitor, findVisitorByEmail, insertVisitor, updateVisitor, type VisitorRecord } from '../store/visitors.ts';
 import { callingAgent } from './access.ts';
 import { bumpConversationsOf, linkConversationsOf } from './conversation.ts';
 import { refuse } from './errors.ts';
@@ -106,6 +106,14 @@ export function identify(ctx: Context, visitor: VisitorRecord, said: { name?: st
   putVisitor(ctx, named);
   if (contactId !== null && visitor.contactId === null) linkConversationsOf(ctx, visitor.id, contactId);
   return named;
+}
+
+/** Who writes from this address, or is written to: a visitor that gave it, or a new one of the site. A name is kept where none is known. */
+export function visitorOfAddress(ctx: Context, person: { email: string; name: string | null }, siteId: () => string): VisitorRecord {
+  const known = findVisitorByEmail(ctx.db, person.email);
+  const visitor = known ?? newVisitor(ctx, siteId());
+  if (known === undefined) insertVisitor(ctx.db, visitor);
+  return identify(ctx, { ...visitor, lastSeenAt: ctx.at }, { email: person.email, name: visitor.name ?? person.name ?? undefined });
 }
 
 /** Notes that the contact was seen, or makes one when there is none yet. Returns its id. */

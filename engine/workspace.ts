@@ -1,6 +1,7 @@
 // The workspace's own record and settings, held in memory while it is open. What admins may change of it stands in settings.ts.
 
 import { findWorkspace, insertWorkspace, updateWorkspace, type WorkspaceRecord } from '../store/workspaces.ts';
+import { theEmailDomain } from './email-domain.ts';
 import { autoCloseDays, maxOpenChatsPerAgent } from './limits.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
@@ -49,6 +50,8 @@ export interface WorkspaceView {
   readonly emailDomainStatus: string | null;
 }
 
-export function workspaceView(workspace: WorkspaceRecord): WorkspaceView {
-  return { id: workspace.id, name: workspace.name, timezone: workspace.timezone, locale: workspace.locale, emailDomainId: null, emailDomainStatus: null };
+export function workspaceView(view: Pick<View, 'state'>): WorkspaceView {
+  const { id, name, timezone, locale } = theWorkspace(view);
+  const domain = theEmailDomain(view);
+  return { id, name, timezone, locale, emailDomainId: domain?.id ?? null, emailDomainStatus: domain?.status ?? null };
 }

@@ -1,6 +1,8 @@
 // The service's settings: environment variables, checked once at start. A bad one stops the start with a message that names it.
 // Nothing else reads process.env.
 
+import { isIP } from 'node:net';
+
 export interface Config {
   readonly port: number;
   readonly host: string;
@@ -21,8 +23,19 @@ export interface Config {
   /** The address mail is sent from. */
   readonly mailFrom: string;
   readonly carrier: CarrierConfig;
+  /** The host of the addresses that mail is taken at, in lower case. */
+  readonly mailHost: string;
+  /** Where mail is taken by SMTP; undefined: nowhere, only by webhook. */
+  readonly smtp: { readonly host: string; readonly port: number; readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined } | undefined;
+  /** `ip` or `ip:port`; undefined: the system's. */
+  readonly dnsServers: readonly string[] | undefined;
+  readonly emailDomainProvider: 'self' | 'none';
+  /** Until a new email domain is looked at for the first time. */
+  readonly domainPollSeconds: number;
   /** Undefined: made once and kept in the data folder. */
   readonly secretsKey: string | undefined;
+  /** Files are fetched from private addresses too. For tests. */
+  readonly allowPrivateCrawl: boolean;
 }
 
 export type CarrierConfig =
@@ -51,7 +64,7 @@ export function readConfig(given: Environment): Config {
   const env = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
   const port = integer(env, 'PORT', { fallback: 8080, min: 0, max: 65_535 });
   const baseUrl = url(env, 'BASE_URL', `http://localhost:${port}`);
-  const mailHost = new URL(baseUrl).hostname;
+  const mailHost = mailHostOf(env, new URL(baseUrl).hostname);
   return {
     port,
     host: env['HOST'] ?? '127.0.0.1',
@@ -67,7 +80,13 @@ export function readConfig(given: Environment): Config {
     mail: mailSettings(env),
     mailFrom: address(env, 'MAIL_FROM', `switchboard@${mailHost}`),
     carrier: carrierSettings(env),
+    mailHost,
+    smtp: smtpSettings(env),
+    dnsServers: dnsServers(env),
+    emailDomainProvider: oneOf(env, 'EMAIL_DOMAIN_PROVIDER', ['self', 'none'], 'self'),
+    domainPollSeconds: number(env, 'DOMAIN_POLL_SECONDS', { fallback: 60, min: 1, max: 3600 }),
     secretsKey: secret(env, 'SECRETS_KEY'),
+    allowPrivateCrawl: flag(env, 'ALLOW_PRIVATE_CRAWL'),
   };
 }
 
@@ -77,6 +96,38 @@ function mailSettings(env: Environment): Config['mail'] {
   const smtpUrl = env['SMTP_URL'] ?? '';
   if (!/^smtps?:$/.test(URL.parse(smtpUrl)?.protocol ?? '')) throw new ConfigError('SMTP_URL must be an address such as smtp://user:password@mail.example.com:587 when MAIL_PROVIDER is smtp');
   return { provider, url: smtpUrl };
+}
+
+function smtpSettings(env: Environment): Config['smtp'] {
+  const listen = env['SMTP_LISTEN'] ?? '';
+  const certFile = env['SMTP_TLS_CERT'] ?? '';
+  const keyFile = env['SMTP_TLS_KEY'] ?? '';
+  if ((certFile === '') !== (keyFile === '')) throw new ConfigError('SMTP_TLS_CERT and SMTP_TLS_KEY name two PEM files and must be set together');
+  if (listen === '') return undefined;
+  const [, address = '', port = ''] = /^(.+):(\d{1,5})$/.exec(listen) ?? [];
+  if (address === '' || Number(port) > 65_535) throw new ConfigError(`SMTP_LISTEN must be an address and a port, such as 0.0.0.0:25, not ${listen}`);
+  return { host: address.replace(/^\[|\]$/g, ''), port: Number(port), tls: certFile === '' ? undefined : { certFile, keyFile } };
+}
+
+function dnsServers(env: Environment): readonly string[] | undefined {
+  const text = env['DNS_SERVERS'] ?? '';
+  if (text === '') return undefined;
+  const servers = text.split(',').map((server) => server.trim());
+  for (const server of servers) {
+    const [, bracketed, plain] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([^:]+)(?::\d{1,5})?)$/.exec(server) ?? [];
+    if (isIP(bracketed ?? plain ?? server) === 0) throw new ConfigError(`DNS_SERVERS must be addresses such as 1.1.1.1 or 127.0.0.1:5353, parted by commas, not ${text}`);
+  }
+  return servers;
+}
+
+const hostName = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+
+/** The host of BASE_URL may be one that no mail could be sent to, such as an address; nobody who takes no mail needs to care. */
+function mailHostOf(env: Environment, baseHost: string): string {
+  const text = (env['MAIL_HOST'] ?? '').toLowerCase();
+  if (text === '') return hostName.test(baseHost) ? baseHost : 'localhost';
+  if (!hostName.test(text)) throw new ConfigError(`MAIL_HOST must be a host name such as mail.example.com, not ${text}`);
+  return text;
 }
 
 function carrierSettings(env: Environment): CarrierConfig {

@@ -1,14 +1,17 @@
-// Whose request it is: a workspace token for agents, a visitor token for the widget. What the caller may do is not asked here.
+// Whose request it is: a workspace token for agents, a visitor token for the widget, a signature for other systems. What the
+// caller may do is not asked here.
 
 import { refuse } from '../engine/errors.ts';
 import { isActive, theRoster } from '../engine/roster.ts';
-import type { Caller } from '../engine/runtime/command.ts';
+import { type Caller, systemCaller } from '../engine/runtime/command.ts';
 import { allowsOrigin, requireSite } from '../engine/sites.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import type { AccessClaims } from '../workers/access-tokens.ts';
+import { jsonIn } from './parts.ts';
 import type { Place } from './rooms.ts';
-import type { Access } from './route.ts';
+import type { Access, RawRequest, SignedRequest, Signer } from './route.ts';
 import type { Services } from './services.ts';
+import { verifySignature } from './signatures.ts';
 
 export interface Credential {
   readonly caller: Caller;
@@ -20,12 +23,29 @@ const nobody: Credential = { caller: { kind: 'system' }, workspaceId: '' };
 
 /** Waits only for a token that was not seen before. Refuses unauthorized, token_revoked. */
 export function authenticate(access: Access, token: string | undefined, services: Services): Credential | Promise<Credential> {
-  if (access.kind === 'public') return nobody;
+  // A signed request is known by its body: authenticateSigned().
+  if (access.kind === 'public' || access.kind === 'signed') return nobody;
   if (token === undefined) refuse('unauthorized');
   if (access.kind === 'visitor') return authenticateVisitor(token, services);
   const known = services.accessTokens.known(token);
   if (known !== undefined) return agentCredential(known, services);
   return services.accessTokens.verify(token).then((claims) => (claims === undefined ? refuse('unauthorized') : agentCredential(claims, services)));
+}
+
+/** What a body is compared with that is for nobody here, so that the time does not tell. */
+const signersOfNobody: readonly Signer[] = [{ workspaceId: '', secret: 'a secret that signs nothing' }];
+
+/**
+ * The workspace that a signed request is for, and its body. The order of the checks is the decisions' ("Inbound email"): the
+ * header, JSON, then who signed the bytes as they came. Refuses invalid_signature, invalid_body.
+ */
+export function authenticateSigned(raw: RawRequest, signersOf: (request: SignedRequest) => readonly Signer[]): { credential: Credential; body: unknown } {
+  const signature = raw.headers['x-signature'] ?? refuse('invalid_signature');
+  const body = jsonIn(raw.body);
+  const named = signersOf({ raw, body });
+  const signer = (named.length === 0 ? signersOfNobody : named).find(({ secret }) => verifySignature(raw.body, signature, secret));
+  if (signer === undefined || signer.workspaceId === '') refuse('invalid_signature');
+  return { credential: { caller: systemCaller, workspaceId: signer.workspaceId }, body };
 }
 
 /** The agent that a verified token names, if the token still counts. Refuses unauthorized, token_revoked. */

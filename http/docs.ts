@@ -29,7 +29,7 @@ ${sections}
 
 function article(route: Route): string {
   const { access } = route;
-  const who = access.kind === 'public' ? 'Anybody' : access.kind === 'visitor' ? 'The visitor' : access.role === 'admin' ? 'Admins' : access.role === 'senior' ? 'Admins and supervisors' : 'Agents';
+  const who = access.kind === 'public' ? 'Anybody' : access.kind === 'signed' ? 'Whoever has the secret' : access.kind === 'visitor' ? 'The visitor' : access.role === 'admin' ? 'Admins' : access.role === 'senior' ? 'Admins and supervisors' : 'Agents';
   return `<article id="${escapeHtml(route.operation)}">
 <h3><span class="method ${route.method.toLowerCase()}">${route.method}</span> <code>${escapeHtml(fullPath(route))}</code></h3>
 <p><strong>${escapeHtml(route.summary)}.</strong> ${escapeHtml(route.description ?? '')}</p>

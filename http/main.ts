@@ -8,7 +8,7 @@ const { readConfig } = await import('./config.ts');
 
 const stopTimeoutMs = 10_000;
 /** Errors that an operator can mend, told in a line and without a stack. */
-const expected: ReadonlySet<string> = new Set(['ConfigError', 'DataFolderInUse', 'DataFolderUnusable', 'DatabaseUnusable', 'CannotListen']);
+const expected: ReadonlySet<string> = new Set(['ConfigError', 'DataFolderInUse', 'DataFolderUnusable', 'DatabaseUnusable', 'CannotListen', 'CannotTakeMail']);
 
 try {
   const config = readConfig(process.env);
@@ -31,6 +31,8 @@ try {
       `  data    ${resolve(config.dataDir)}`,
       `  docs    ${base}/docs`,
       ...(config.rateLimits ? [] : ['  RATE_LIMITS=off: no call is counted against a cap']),
+      ...(config.allowPrivateCrawl ? ['  ALLOW_PRIVATE_CRAWL=1: files are fetched from private addresses too'] : []),
+      ...(running.smtpPort === undefined ? [] : [`  mail    SMTP on port ${running.smtpPort}, for addresses at ${config.mailHost}`]),
       '  start   curl -s -X POST ' + `${base}/api/v1/auth/register -H 'Content-Type: application/json' -H 'Accept: application/json' \\`,
       `            -d '{"email":"you@example.com","password":"choose a long one here","workspaceName":"My shop","siteUrl":"https://example.com"}'`,
       '',

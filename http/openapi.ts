@@ -29,6 +29,7 @@ export function openApi(routes: readonly Route[], options: { baseUrl: string; ve
       securitySchemes: {
         workspaceToken: { type: 'http', scheme: 'bearer', description: 'From register, login, join or reset-password.' },
         visitorToken: { type: 'http', scheme: 'bearer', description: 'From widget/sessions.' },
+        signature: { type: 'apiKey', in: 'header', name: 'X-Signature', description: 'sha256=<hex>: HMAC-SHA256 over the raw body with the workspace\'s secret of workspace/integrations.' },
       },
       parameters: { ServiceVersion: serviceVersion, RequestId: requestId },
       headers,
@@ -80,10 +81,10 @@ function operationOf(route: Route): Json {
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
     ...(route.sunset === undefined ? {} : { deprecated: true }),
-    security: access.kind === 'public' ? [] : [access.kind === 'agent' ? { workspaceToken: [] } : { visitorToken: [] }],
+    security: securityOf(access),
     ...(access.kind === 'agent' ? { 'x-scope': access.scope, 'x-role': access.role ?? 'any', ...(access.feature === undefined ? {} : { 'x-feature': access.feature }) } : {}),
     ...(route.limit === undefined ? {} : { 'x-rate-limit': route.limit }),
-    'x-socket-method': route.httpOnly !== true && route.send === undefined,
+    'x-socket-method': (access.kind === 'agent' || access.kind === 'visitor') && route.httpOnly !== true && route.send === undefined,
     parameters: [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query'), ...['ServiceVersion', 'RequestId'].map((name) => ({ $ref: `#/components/parameters/${name}` }))],
     ...(route.rawBody === undefined ? {} : { requestBody: { required: true, content: { [route.rawBody.contentType]: { schema: route.rawBody.schema } } } }),
     ...(route.body === undefined ? {} : { requestBody: { required: hasRequired(route.body), content: { 'application/json': { schema: route.body } } } }),
@@ -96,6 +97,19 @@ function operationOf(route: Route): Json {
       ...errorsOf(route),
     },
   };
+}
+
+function securityOf(access: Route['access']): Json[] {
+  switch (access.kind) {
+    case 'public':
+      return [];
+    case 'agent':
+      return [{ workspaceToken: [] }];
+    case 'visitor':
+      return [{ visitorToken: [] }];
+    case 'signed':
+      return [{ signature: [] }];
+  }
 }
 
 function errorsOf(route: Route): Json {

@@ -44,12 +44,17 @@ function namesOf(schema: unknown): readonly string[] {
   return properties === undefined ? [] : Object.keys(properties);
 }
 
-/** Refuses invalid_body for what is not JSON or does not say that it is. */
+/** Refuses invalid_body for what is not JSON or does not say that it is. What is signed is not read here: who signed it comes first. */
 export function bodyOf(route: Route, head: RequestHead, bytes: Uint8Array): unknown {
-  if (route.rawBody !== undefined) return undefined;
+  if (route.rawBody !== undefined || route.access.kind === 'signed') return undefined;
   if (route.anyHeaders === true && route.body === undefined) return bytes;
   if (bytes.length === 0) return undefined;
   if (route.anyHeaders === undefined) requireJsonType(head);
+  return jsonIn(bytes);
+}
+
+/** Refuses invalid_body. */
+export function jsonIn(bytes: Uint8Array): unknown {
   try {
     return parseJson(utf8.decode(bytes));
   } catch {

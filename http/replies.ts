@@ -35,7 +35,10 @@ const unavailableRetrySeconds = 1;
 const unavailable = [CommitFailed, LaneFull, WorkspaceUnavailable, HasherBusy, CarrierUnavailable, ThreadBusy, ThreadFailed, ThreadUnavailable] as const;
 
 export function refusalOf(error: unknown, context: { log: Log; requestId: string; operation: string }): Refusal {
-  if (error instanceof Refusal) return error;
+  if (error instanceof Refusal) {
+    if (error.cause !== undefined) context.log.error({ requestId: context.requestId, operation: context.operation, err: error.cause }, `refused with ${error.slug}`);
+    return error;
+  }
   const isUnavailable = unavailable.some((kind) => error instanceof kind) || isStorageFailure(error);
   const slug: Slug = isUnavailable ? 'service_unavailable' : 'server_error';
   const { requestId, operation } = context;

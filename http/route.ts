@@ -38,7 +38,23 @@ export type Access =
       /** How this area words the refusal of a feature. */
       readonly featureSlug?: 'feature_locked' | 'plan_limit';
     }
-  | { readonly kind: 'visitor' };
+  | { readonly kind: 'visitor' }
+  /**
+   * Another system's request: JSON, signed as `X-Signature: sha256=<hex of HMAC-SHA256 over the raw body>`. `signers` names whose it
+   * may be by what it says, before any of it is checked; the first whose secret signed it is whose it is.
+   */
+  | { readonly kind: 'signed'; readonly signers: (request: SignedRequest, services: Services) => readonly Signer[] };
+
+export interface SignedRequest {
+  readonly raw: RawRequest;
+  /** Its body as JSON, of any shape. */
+  readonly body: unknown;
+}
+
+export interface Signer {
+  readonly workspaceId: string;
+  readonly secret: string;
+}
 
 /** Which budget a call is counted against. Default: the agent's or visitor's own. */
 export type RateRule =
@@ -47,7 +63,7 @@ export type RateRule =
   /** A field of the body, compared without case. */
   | { readonly by: 'email'; readonly perMinute: number };
 
-/** A request as it came, for routes whose body is signed. */
+/** A request as it came: what signatures are made over. */
 export interface RawRequest {
   readonly path: string;
   /** Without its question mark. */

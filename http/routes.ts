@@ -7,10 +7,13 @@ import { callRoutes } from './routes/calls.ts';
 import { carrierRoutes } from './routes/carrier.ts';
 import { conversationReadRoutes } from './routes/conversation-reads.ts';
 import { conversationRoutes } from './routes/conversations.ts';
+import { emailRoutes } from './routes/email.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { phoneNumberRoutes } from './routes/phone-numbers.ts';
 import { savedReplyRoutes } from './routes/saved-replies.ts';
 import { siteRoutes } from './routes/sites.ts';
+import { storageRoutes } from './routes/storage.ts';
+import { ticketRoutes } from './routes/tickets.ts';
 import { widgetRoutes } from './routes/widget.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
 
@@ -20,11 +23,14 @@ export const apiRoutes: readonly Route[] = [
   ...workspaceRoutes,
   ...conversationRoutes,
   ...conversationReadRoutes,
+  ...ticketRoutes,
   ...callRoutes,
   ...phoneNumberRoutes,
   ...carrierRoutes,
   ...integrationRoutes,
   ...siteRoutes,
   ...savedReplyRoutes,
+  ...emailRoutes,
   ...widgetRoutes,
+  ...storageRoutes,
 ];

@@ -11,6 +11,8 @@ export const Version = Type.Integer({ minimum: 1, description: 'Optimistic lock.
 /** What people and things are called: not white space alone. */
 export const Name = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
 export const Text = Type.String({ minLength: 1, maxLength: 10_000 });
+/** A subject or a name: one line, so that nothing written in it becomes another header of a mail. */
+export const Subject = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f\\u2028\\u2029]*\\S[^\\u0000-\\u001f\\u007f\\u2028\\u2029]*$' });
 const webAddress = { maxLength: 2048, pattern: '^[hH][tT][tT][pP][sS]?://[^\\s/?#]' };
 /** A web address. */
 export const Url = Type.String({ format: 'uri', ...webAddress });
@@ -133,6 +135,15 @@ export const ConversationAnswer = Type.Object({ conversation: Conversation });
 export const Attachment = Type.Object({ url: Type.String(), name: nullable(Type.String()), size: nullable(Type.Integer()) });
 export const AttachmentInput = Type.Object({ url: Url, name: Type.Optional(Type.String({ maxLength: 500 })), size: Type.Optional(Type.Integer({ minimum: 0 })) });
 
+export const Threading = Type.Object(
+  {
+    rule: Type.Enum(['in_reply_to', 'references', 'subject', 'new']),
+    matchedMessageId: nullable(Id),
+    reason: nullable(Type.Enum(['sender_not_on_thread', 'unknown_reference'], { description: 'Of a new conversation: what the mail refers to is a conversation that its sender is not on, or nothing known here.' })),
+  },
+  { description: 'How a mail found its conversation, and by which of our messages. Null for what came by no mail.' },
+);
+
 export const Message = Type.Object({
   id: Id,
   conversationId: Id,
@@ -141,7 +152,8 @@ export const Message = Type.Object({
   body: Type.String({ description: 'Plain text.' }),
   bodyHtml: Type.String({ description: 'For display; rendered by the service, never taken as input.' }),
   attachments: Type.Array(Attachment),
-  deliveryStatus: nullable(Type.Enum(['queued', 'sent', 'failed'])),
+  deliveryStatus: nullable(Type.Enum(['queued', 'sent', 'failed'], { description: 'Of what was mailed; null where nothing is.' })),
+  threading: nullable(Threading),
   readAt: nullable(Time),
   createdAt: Time,
 });

@@ -3,7 +3,9 @@
 
 import { join, resolve } from 'node:path';
 import { Directory, type WorkspaceFiles } from '../engine/directory.ts';
-import type { Mail } from '../engine/mail.ts';
+import type { DomainFindings } from '../engine/email-domain.ts';
+import { bounceLabel } from '../engine/inbound-addresses.ts';
+import { addressRefused } from '../engine/mail-delivery.ts';
 import { giveBackOrphans, sweepNumberPlaces } from '../engine/number-claims.ts';
 import { deadlineCommands, outboxKinds } from '../engine/rules.ts';
 import { allAgents } from '../store/agents.ts';
@@ -19,21 +21,31 @@ import { oldestQueuedOutboxAt } from '../store/outbox.ts';
 import { findWorkspace } from '../store/workspaces.ts';
 import { createAccessTokens } from '../workers/access-tokens.ts';
 import { type Checkpointer, createCheckpointer } from '../workers/checkpointer.ts';
+import { apexDomain } from '../workers/domain-names.ts';
+import { createMailReader, type MailReader } from '../workers/mail-reader.ts';
 import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
 import { createPasswordHasher } from '../workers/password-hasher.ts';
 import { createPasswordStrength } from '../workers/password-strength.ts';
+import { AttachmentRefused, createAttachmentSource } from '../workers/providers/attachment-source.ts';
 import { type Carrier, CarrierRefused, noCarrier } from '../workers/providers/carrier.ts';
 import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
-import { createReader, type Reader } from '../workers/reader.ts';
+import { type EmailDomainProvider, selfProvider } from '../workers/providers/email-domain.ts';
 import { MailRefused, type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
+import { diskObjects } from '../workers/providers/objects.ts';
+import { createResolver } from '../workers/providers/resolver.ts';
+import { listenForMail, MailNotTaken, type SmtpListener } from '../workers/providers/smtp-listener.ts';
+import { createReader, type Reader } from '../workers/reader.ts';
 import { createSecretBox } from '../workers/secret-box.ts';
 import type { Config } from './config.ts';
 import { readOrMakeSecret, takeDataFolder } from './data-folder.ts';
+import { createInboundMail, UnacceptableMail } from './inbound-mail.ts';
 import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { sendQueuedMail } from './outgoing-mail.ts';
 import { Pipeline } from './pipeline.ts';
 import type { Route } from './route.ts';
 import { apiRoutes } from './routes.ts';
+import { verifiedDomainOf } from './routes/email.ts';
 import { systemRoutes } from './routes/system.ts';
 import { createServer } from './server.ts';
 import type { Services } from './services.ts';
@@ -52,6 +64,7 @@ export interface ServeOptions {
   readonly reader?: Reader;
   /** Frames of 4 KiB in a log before it is copied back. */
   readonly logFrameLimit?: number;
+  readonly emailDomains?: EmailDomainProvider;
   /** Hold every reply against its declaration. For tests. */
   readonly checkReplies?: boolean;
   readonly bodyTimeoutMs?: number;
@@ -63,6 +76,8 @@ export interface Running {
   readonly port: number;
   /** http://host:port of the listener. */
   readonly url: string;
+  /** Of the SMTP listener, where there is one. */
+  readonly smtpPort: number | undefined;
   readonly services: Services;
   readonly routes: readonly Route[];
   /** Finishes what is under way, makes it durable, tells the sockets, closes. Within stopTimeoutMs. */
@@ -85,6 +100,7 @@ export interface Composition {
   readonly metrics: Metrics;
   readonly mail: MailSender;
   readonly checkpointer: Checkpointer;
+  readonly mailReader: MailReader;
   /** Told by /readyz. */
   isReady: boolean;
 }
@@ -115,21 +131,39 @@ export async function compose(options: ServeOptions): Promise<Composition> {
   const mail = options.mail ?? (config.mail.provider === 'smtp' ? smtpSender(config.mail.url) : outboxSender(join(dataDir, 'outbox')));
   const ofFiles = { dataDir, clock, log, checkpoints, onSyncFailed, onBatch: (figures: Parameters<Metrics['observeBatch']>[0]) => metrics.observeBatch(figures), ...(options.syncToDisk === undefined ? {} : { syncToDisk: options.syncToDisk }) };
 
+  const secrets = createSecretBox(config.secretsKey ?? readOrMakeSecret(join(dataDir, 'secrets-key')));
+  const objects = diskObjects(join(dataDir, 'storage'), `${config.baseUrl}/storage`);
+  const attachmentSource = createAttachmentSource({ allowPrivate: config.allowPrivateCrawl });
+  const ownDomains = config.emailDomainProvider === 'none' ? undefined : selfProvider({ mailHost: config.mailHost, bounceLabel, resolver: createResolver(config.dnsServers) });
+  const emailDomains = options.emailDomains ?? ownDomains;
+  const mailReader = createMailReader({ dnsServers: config.dnsServers });
+
   const numberingPlan = createNumberingPlan();
   const carrier = await carrierOf(config, { numberingPlan, outboxFolder: join(dataDir, 'outbox') });
-  const engine: Engine = new Engine({
-    ...ofFiles,
-    ids,
-    random,
-    deadlines: deadlineCommands,
-    outbox: outboxKinds({
-      sendMail: (item) => deliverMail(mail, config, item),
-      steerCall: ({ provider, call, order }) => byCarrier(carrier, provider, () => carrier.steer(call, order)),
-      releaseNumber: ({ provider, providerDidId }) => byCarrier(carrier, provider, () => carrier.release(providerDidId)),
-      sendSms: ({ id, sms }) => byCarrier(carrier, carrier.provider, () => carrier.sendSms({ id, ...sms })),
-    }),
+
+  const outbox = outboxKinds({
+    sendMail: (item) => sendQueuedMail({ engine, sender: mail, secrets, mailFrom: config.mailFrom }, item).catch(asOutsideFailure),
+    async checkEmailDomain({ workspaceId, check }) {
+      if (emailDomains === undefined) throw new OutsideFailure('no provider for email domains is configured', { permanent: true });
+      const stands = await emailDomains.check(check.records);
+      const isOurs = stands.every((one) => one) && (await directory.claimDomain({ name: check.name, workspaceId }));
+      return JSON.stringify({ stands, isOurs } satisfies DomainFindings);
+    },
+    async copyAttachment({ key, sourceUrl, contentType }) {
+      await attachmentSource
+        .fetch(sourceUrl)
+        .then((content) => objects.put(key, contentType, content))
+        .catch(asOutsideFailure);
+      return key;
+    },
+    steerCall: ({ provider, call, order }) => byCarrier(carrier, provider, () => carrier.steer(call, order)),
+    releaseNumber: ({ provider, providerDidId }) => byCarrier(carrier, provider, () => carrier.release(providerDidId)),
+    sendSms: ({ id, sms }) => byCarrier(carrier, carrier.provider, () => carrier.sendSms({ id, ...sms })),
   });
+  const engine: Engine = new Engine({ ...ofFiles, ids, random, deadlines: deadlineCommands, outbox });
   const directory = new Directory(ofFiles);
+
+  const inboundMail = createInboundMail({ engine, directory, reader: mailReader, objects, ids, mailHost: config.mailHost });
 
   const secret = config.jwtSecret ?? readOrMakeSecret(join(dataDir, 'jwt-secret'));
   const services: Services = {
@@ -143,10 +177,14 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     strength: createPasswordStrength(),
     accessTokens: createAccessTokens(secret, () => clock.now()),
     visitorTokens: createVisitorTokens(secret),
-    secrets: createSecretBox(config.secretsKey ?? readOrMakeSecret(join(dataDir, 'secrets-key'))),
+    secrets,
     carrier,
     numberingPlan,
     reader,
+    objects,
+    inboundMail,
+    emailDomains,
+    apexDomain,
     dropVisitor: (workspaceId, visitorId) => sockets.dropVisitor(workspaceId, visitorId),
   };
 
@@ -163,11 +201,11 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     sockets.publish(workspaceId, events);
     reader.noteMessages(workspaceId, events.filter(({ type }) => type === 'message.created').length);
   });
-  const composition: Composition = { services, engine, directory, pipeline, sockets, routes, metrics, mail, checkpointer, isReady: false };
+  const composition: Composition = { services, engine, directory, pipeline, sockets, routes, metrics, mail, checkpointer, mailReader, isReady: false };
   return composition;
 }
 
-/** Rejects with DataFolderInUse, DataFolderUnusable, DatabaseUnusable (directory.db) or CannotListen. */
+/** Rejects with DataFolderInUse, DataFolderUnusable, DatabaseUnusable (directory.db), CannotListen or CannotTakeMail. */
 export async function serve(options: ServeOptions): Promise<Running> {
   const { config } = options;
   const lock = takeDataFolder(resolve(config.dataDir));
@@ -182,11 +220,15 @@ export async function serve(options: ServeOptions): Promise<Running> {
   const server = createServer({ pipeline, sockets, trustProxy: config.trustProxy, bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs });
   let orphans: Awaited<ReturnType<typeof sweepNumberPlaces>>;
   let port: number;
+  let smtp: SmtpListener | undefined;
   try {
     await directory.sweep(workspaceFiles(engine));
+    await directory.sweepDomains(verifiedDomainOf({ engine }));
     orphans = await sweepNumberPlaces(services);
+    smtp = await listenForSmtp();
     port = await server.listen(config.host, config.port);
   } catch (error) {
+    await smtp?.close();
     await close();
     throw error;
   }
@@ -197,6 +239,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   void giveBackOrphans(services, orphans, () => stopping !== undefined);
   return {
     port,
+    smtpPort: smtp?.port,
     url: `http://${config.host === '0.0.0.0' ? '127.0.0.1' : config.host}:${port}`,
     services,
     routes,
@@ -206,10 +249,25 @@ export async function serve(options: ServeOptions): Promise<Running> {
     },
   };
 
+  function listenForSmtp(): Promise<SmtpListener | undefined> {
+    if (config.smtp === undefined) return Promise.resolve(undefined);
+    return listenForMail({
+      ...config.smtp,
+      name: config.mailHost,
+      folder: join(resolve(config.dataDir), 'incoming'),
+      takes: (address) => services.inboundMail.takes(address),
+      receive: (received) =>
+        services.inboundMail.receiveSmtp(received).catch((error: unknown): never => {
+          throw error instanceof UnacceptableMail ? new MailNotTaken(error.message, { cause: error }) : error;
+        }),
+      onError: (error) => services.log.error({ err: error }, 'a mail could not be taken; its sender will come again'),
+    });
+  }
+
   async function stop(): Promise<void> {
     parts.isReady = false;
     server.stopListening();
-    const underWay = Promise.all([server.drained(), sockets.quiesced(), engine.rest()]);
+    const underWay = Promise.all([server.drained(), smtp?.close(), sockets.quiesced(), engine.rest()]);
     await Promise.race([underWay, new Promise((resolve) => setTimeout(resolve, drainTimeoutMs).unref())]);
     await engine.drained();
     sockets.endAll();
@@ -224,19 +282,17 @@ export async function serve(options: ServeOptions): Promise<Running> {
     server.close();
     parts.mail.close();
     parts.metrics.stop();
+    await parts.mailReader.stop();
     await parts.checkpointer.stop();
     lock.release();
   }
 }
 
-async function deliverMail(sender: MailSender, config: Config, item: { id: string; mail: Mail }): Promise<string> {
-  const { fromName, isSecret: _, ...mail } = item.mail;
-  try {
-    return await sender.send({ ...mail, id: item.id, from: { address: config.mailFrom, ...(fromName === undefined ? {} : { name: fromName }) } });
-  } catch (error) {
-    if (error instanceof MailRefused) throw new OutsideFailure(error.message, { permanent: true, cause: error });
-    throw error;
-  }
+/** What a provider will not do, however often it is asked, in the outbox's words. */
+function asOutsideFailure(error: unknown): never {
+  if (error instanceof MailRefused) throw new OutsideFailure(error.message, { permanent: true, code: error.isAddress ? addressRefused : undefined, cause: error });
+  if (error instanceof AttachmentRefused) throw new OutsideFailure(error.message, { permanent: true, cause: error });
+  throw error;
 }
 
 /** What the sweep at start asks of the workspaces. */

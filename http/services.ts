@@ -10,9 +10,12 @@ import type { NumberingPlan } from '../workers/numbering-plan.ts';
 import type { PasswordHasher } from '../workers/password-hasher.ts';
 import type { PasswordStrength } from '../workers/password-strength.ts';
 import type { Carrier } from '../workers/providers/carrier.ts';
+import type { EmailDomainProvider } from '../workers/providers/email-domain.ts';
+import type { ObjectStore } from '../workers/providers/objects.ts';
 import type { SecretBox } from '../workers/secret-box.ts';
 import type { Reader } from '../workers/reader.ts';
 import type { Config } from './config.ts';
+import type { InboundMail } from './inbound-mail.ts';
 import type { VisitorTokens } from './visitor-tokens.ts';
 
 export interface Services {
@@ -30,6 +33,12 @@ export interface Services {
   readonly carrier: Carrier;
   readonly numberingPlan: NumberingPlan;
   readonly reader: Reader;
+  readonly objects: ObjectStore;
+  readonly inboundMail: InboundMail;
+  /** Undefined when the service has none. */
+  readonly emailDomains: EmailDomainProvider | undefined;
+  /** An apex domain in the form of DNS; undefined for what is none. */
+  apexDomain(text: string): Promise<string | undefined>;
   /** Ends the visitor's open sockets: it was blocked. */
   dropVisitor(workspaceId: string, visitorId: string): void;
 }

@@ -3,13 +3,13 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Compares in constant time. */
+/** Compares in constant time; the hex in whichever case it came. */
 export function verifySignature(rawBody: Uint8Array, header: string, secret: string): boolean {
-  const given = Buffer.from(header);
-  const expected = Buffer.from(signatureOf(rawBody, secret));
+  const given = Buffer.from(/^sha256=([0-9a-f]{64})$/i.exec(header.trim())?.[1] ?? '', 'hex');
+  const expected = createHmac('sha256', secret).update(rawBody).digest();
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-export function signatureOf(rawBody: Uint8Array, secret: string): string {
+export function signatureOf(rawBody: Uint8Array | string, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(rawBody).digest('hex')}`;
 }

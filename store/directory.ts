@@ -63,3 +63,28 @@ export function reservedWorkspaces(db: Database): DirectoryWorkspace[] {
 export function reservedEmails(db: Database): DirectoryEmail[] {
   return db.all<DirectoryEmail>('SELECT * FROM agentEmail WHERE reservedAt IS NOT NULL');
 }
+
+export function findWorkspaceIdBySubdomain(db: Database, subdomain: string): string | undefined {
+  return db.get<{ id: string }>('SELECT id FROM workspace WHERE subdomain = ? AND reservedAt IS NULL', [subdomain])?.id;
+}
+
+export interface DirectoryDomain {
+  readonly name: string;
+  readonly workspaceId: string;
+}
+
+export function findDirectoryDomain(db: Database, name: string): DirectoryDomain | undefined {
+  return db.get<DirectoryDomain>('SELECT name, workspaceId FROM emailDomain WHERE name = ?', [name]);
+}
+
+export function allDirectoryDomains(db: Database): DirectoryDomain[] {
+  return db.all<DirectoryDomain>('SELECT name, workspaceId FROM emailDomain');
+}
+
+export function insertDirectoryDomain(db: Database, domain: DirectoryDomain): void {
+  db.run('INSERT INTO emailDomain (name, workspaceId) VALUES (@name, @workspaceId)', { ...domain });
+}
+
+export function deleteDirectoryDomain(db: Database, domain: DirectoryDomain): void {
+  db.run('DELETE FROM emailDomain WHERE name = @name AND workspaceId = @workspaceId', { ...domain });
+}

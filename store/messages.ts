@@ -1,7 +1,7 @@
 // Messages: append-only, in the order of their createdAt, which no two of a conversation share.
 
 import type { Database } from './database.ts';
-import { fromJson, toJson } from './json.ts';
+import { fromJson, fromJsonOrNull, toJson, toJsonOrNull } from './json.ts';
 
 export type SenderType = 'visitor' | 'agent' | 'ai' | 'system';
 
@@ -11,35 +11,48 @@ export interface Attachment {
   readonly size: number | null;
 }
 
+/** How a mail found its conversation. `reason` says why a match was not taken, or that nothing matched what it answers. */
+export interface Threading {
+  readonly rule: 'in_reply_to' | 'references' | 'subject' | 'new';
+  readonly matchedMessageId: string | null;
+  readonly reason: 'sender_not_on_thread' | 'unknown_reference' | null;
+}
+
 export interface MessageRecord {
   readonly id: string;
   readonly conversationId: string;
   readonly senderType: SenderType;
   readonly senderId: string | null;
   readonly body: string;
+  /** Safe HTML of a mail; null where the display form is made of the body. */
+  readonly bodyHtml: string | null;
   readonly attachments: readonly Attachment[];
+  /** Of messages made from mail. */
+  readonly threading: Threading | null;
   readonly deliveryStatus: 'queued' | 'sent' | 'failed' | null;
   readonly readAt: string | null;
   readonly createdAt: string;
 }
 
-type Row = Omit<MessageRecord, 'attachments'> & { attachments: string };
+type Row = Omit<MessageRecord, 'attachments' | 'threading'> & { attachments: string; threading: string | null };
 
-const columns = 'id, conversationId, senderType, senderId, body, attachments, deliveryStatus, readAt, createdAt';
+const columns = 'id, conversationId, senderType, senderId, body, bodyHtml, attachments, threading, deliveryStatus, readAt, createdAt';
 const noAttachments: readonly Attachment[] = [];
 
 function fromRow(row: Row): MessageRecord {
-  return { ...row, attachments: row.attachments === '[]' ? noAttachments : fromJson(row.attachments) };
+  return { ...row, attachments: row.attachments === '[]' ? noAttachments : fromJson(row.attachments), threading: fromJsonOrNull(row.threading) };
 }
 
 export function insertMessage(db: Database, message: MessageRecord): void {
-  db.run('INSERT INTO message (id, conversationId, senderType, senderId, body, attachments, deliveryStatus, readAt, createdAt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)', [
+  db.run(`INSERT INTO message (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
     message.id,
     message.conversationId,
     message.senderType,
     message.senderId,
     message.body,
+    message.bodyHtml,
     message.attachments.length === 0 ? '[]' : toJson(message.attachments),
+    toJsonOrNull(message.threading),
     message.deliveryStatus,
     message.readAt,
     message.createdAt,

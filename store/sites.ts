@@ -60,6 +60,11 @@ export function findSiteByDomain(db: Database, domain: string): SiteRecord | und
   return row && fromRow(row);
 }
 
+export function findOldestSite(db: Database): SiteRecord | undefined {
+  const row = db.get<Row>('SELECT * FROM site ORDER BY createdAt, id LIMIT 1');
+  return row && fromRow(row);
+}
+
 /** Newest first, from just below `cursor`. */
 export function sitePage(db: Database, page: { cursor: Cursor | undefined; limit: number }): SiteRecord[] {
   return db
@@ -69,9 +74,4 @@ export function sitePage(db: Database, page: { cursor: Cursor | undefined; limit
       limit: page.limit,
     })
     .map(fromRow);
-}
-
-export function findOldestSite(db: Database): SiteRecord | undefined {
-  const row = db.get<Row>('SELECT * FROM site ORDER BY createdAt, id LIMIT 1');
-  return row && fromRow(row);
 }

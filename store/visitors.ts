@@ -55,6 +55,12 @@ export function findVisitorByPhone(db: Database, phoneE164: string): VisitorReco
   return row && fromRow(row);
 }
 
+/** The visitor with this address that was seen last; one that is blocked only when every one is. */
+export function findVisitorByEmail(db: Database, email: string): VisitorRecord | undefined {
+  const row = db.get<{ id: string }>('SELECT id FROM visitor WHERE email = ? ORDER BY blockedAt IS NOT NULL, lastSeenAt DESC, id LIMIT 1', [email]);
+  return row && findVisitor(db, row.id);
+}
+
 /** A visitor that was named or renamed; only its last such change has a row. */
 export interface NamedVisitor {
   readonly seq: number;

@@ -18,7 +18,14 @@ t.test('everything runs with nothing set', async (t) => {
     autoCloseDays: 7,
     mail: { provider: 'outbox' },
     mailFrom: 'switchboard@localhost',
+    mailHost: 'localhost',
+    smtp: undefined,
+    dnsServers: undefined,
+    emailDomainProvider: 'self',
+    domainPollSeconds: 60,
     carrier: { provider: 'simulated' },
+    secretsKey: undefined,
+    allowPrivateCrawl: false,
   });
 });
 
@@ -46,10 +53,29 @@ const good: [string, string, object][] = [
   ['AUTO_CLOSE_DAYS', '0', { autoCloseDays: 0 }],
   ['MAIL_PROVIDER', 'outbox', { mail: { provider: 'outbox' } }],
   ['MAIL_FROM', 'help@example.com', { mailFrom: 'help@example.com' }],
+  ['BASE_URL', 'http://[::1]:8080', { mailHost: 'localhost' }],
+  ['BASE_URL', 'https://Desk.Example.com/x', { mailHost: 'desk.example.com' }],
+  ['MAIL_HOST', 'Mail.Example.com', { mailHost: 'mail.example.com', mailFrom: 'switchboard@mail.example.com' }],
+  ['SMTP_LISTEN', '0.0.0.0:25', { smtp: { host: '0.0.0.0', port: 25, tls: undefined } }],
+  ['SMTP_LISTEN', '[::]:2525', { smtp: { host: '::', port: 2525 } }],
+  ['DNS_SERVERS', '1.1.1.1, 127.0.0.1:5353,[::1]:53,::1', { dnsServers: ['1.1.1.1', '127.0.0.1:5353', '[::1]:53', '::1'] }],
+  ['EMAIL_DOMAIN_PROVIDER', 'none', { emailDomainProvider: 'none' }],
+  ['DOMAIN_POLL_SECONDS', '1', { domainPollSeconds: 1 }],
+  ['DOMAIN_POLL_SECONDS', '3600', { domainPollSeconds: 3600 }],
+  ['SECRETS_KEY', 'x'.repeat(32), { secretsKey: 'x'.repeat(32) }],
+  ['ALLOW_PRIVATE_CRAWL', '1', { allowPrivateCrawl: true }],
+  ['CARRIER_PROVIDER', 'none', { carrier: { provider: 'none' } }],
 ];
+
+const twilio = { CARRIER_PROVIDER: 'twilio', TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`, TWILIO_AUTH_TOKEN: '0123456789abcdef' };
+const certificate = { SMTP_LISTEN: '127.0.0.1:0', SMTP_TLS_CERT: '/etc/cert.pem', SMTP_TLS_KEY: '/etc/key.pem' };
 
 t.test('a good value is taken', async (t) => {
   for (const [name, value, settings] of good) t.match(readConfig({ [name]: value }), settings, `${name}=${value}`);
+  t.match(readConfig(certificate), { smtp: { port: 0, tls: { certFile: '/etc/cert.pem', keyFile: '/etc/key.pem' } } });
+  t.match(readConfig({ ...twilio, TWILIO_SMS_FROM: '+14155550123', TWILIO_API_URL: 'http://127.0.0.1:1', TWILIO_PRICING_URL: 'http://127.0.0.1:2' }), {
+    carrier: { provider: 'twilio', accountSid: twilio.TWILIO_ACCOUNT_SID, authToken: twilio.TWILIO_AUTH_TOKEN, smsFrom: '+14155550123', apiUrl: 'http://127.0.0.1:1', pricingUrl: 'http://127.0.0.1:2' },
+  });
   t.match(readConfig({ MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtps://user:secret@mail.example.com:465' }), { mail: { provider: 'smtp', url: 'smtps://user:secret@mail.example.com:465' } });
 });
 
@@ -70,12 +96,24 @@ const bad: [string, string][] = [
   ...['-1', '3651', 'never', 'Infinity', 'NaN'].map((value): [string, string] => ['AUTO_CLOSE_DAYS', value]),
   ['MAIL_PROVIDER', 'pigeon'],
   ...['nobody', '@example.com', 'a b@example.com', 'Help <help@example.com>'].map((value): [string, string] => ['MAIL_FROM', value]),
+  ['MAIL_HOST', 'not a host'],
+  ...['25', '0.0.0.0:70000', ':25', 'localhost:smtp'].map((value): [string, string] => ['SMTP_LISTEN', value]),
+  ...['dns.example', '1.1.1.1,', '1.1.1.1:x'].map((value): [string, string] => ['DNS_SERVERS', value]),
+  ['EMAIL_DOMAIN_PROVIDER', 'other'],
+  ...['0', '3601', 'soon'].map((value): [string, string] => ['DOMAIN_POLL_SECONDS', value]),
+  ['SECRETS_KEY', 'x'.repeat(31)],
+  ['ALLOW_PRIVATE_CRAWL', 'yes'],
+  ['CARRIER_PROVIDER', 'pigeon'],
 ];
 
 t.test('a bad value stops the start with a message that names it', async (t) => {
   for (const [name, value] of bad) t.throws(() => readConfig({ [name]: value }), { name: 'ConfigError', message: new RegExp(`^${name} must `) }, `${name}=${value}`);
   for (const url of [undefined, 'mail.example.com', 'https://mail.example.com', '']) {
     t.throws(() => readConfig({ MAIL_PROVIDER: 'smtp', SMTP_URL: url }), { name: 'ConfigError', message: /^SMTP_URL must / }, `SMTP_URL=${url}`);
+  }
+  for (const name of ['SMTP_TLS_CERT', 'SMTP_TLS_KEY']) t.throws(() => readConfig({ ...certificate, [name]: undefined }), { name: 'ConfigError', message: /SMTP_TLS_CERT and SMTP_TLS_KEY/ }, name);
+  for (const [name, value] of [['TWILIO_ACCOUNT_SID', 'AC1'], ['TWILIO_AUTH_TOKEN', undefined], ['TWILIO_SMS_FROM', '555'], ['TWILIO_API_URL', 'x'], ['TWILIO_PRICING_URL', 'x']] as const) {
+    t.throws(() => readConfig({ ...twilio, [name]: value }), { name: 'ConfigError', message: new RegExp(`^${name} must `) }, name);
   }
 });
 
@@ -93,7 +131,7 @@ t.test('a message never holds a secret', async (t) => {
 t.test('every variable that is read is tried above', async (t) => {
   const source = readFileSync(join(import.meta.dirname, '../http/config.ts'), 'utf8');
   const read = new Set([...source.matchAll(/'([A-Z][A-Z0-9_]{3,})'/g)].map(([, name = '']) => name));
-  const tried = new Set([...good.map(([name]) => name), ...bad.map(([name]) => name), 'SMTP_URL']);
-  t.same([...read].filter((name) => !tried.has(name)), []);
+  const tried = new Set([...good.map(([name]) => name), ...bad.map(([name]) => name), 'SMTP_URL', ...Object.keys(certificate), ...Object.keys(twilio), 'TWILIO_SMS_FROM', 'TWILIO_API_URL', 'TWILIO_PRICING_URL']);
+  t.same([...read].filter((name) => !tried.has(name)), [], 'untried');
   t.same([...tried].filter((name) => !read.has(name)), []);
 });

@@ -192,12 +192,12 @@ t.test('the OpenAPI document', async (t) => {
     }
   });
 
-  t.test('says who may call: nobody in particular, an agent, a visitor', async (t) => {
+  t.test('says who may call: nobody in particular, an agent, a visitor, who has a secret', async (t) => {
     for (const route of routes) {
-      const scheme = { public: [], agent: [{ workspaceToken: [] }], visitor: [{ visitorToken: [] }] }[route.access.kind];
+      const scheme = { public: [], agent: [{ workspaceToken: [] }], visitor: [{ visitorToken: [] }], signed: [{ signature: [] }] }[route.access.kind];
       t.same(operationOf(route).security, scheme, route.operation);
     }
-    t.same(Object.keys(document.components.securitySchemes).sort(), ['visitorToken', 'workspaceToken']);
+    t.same(Object.keys(document.components.securitySchemes).sort(), ['signature', 'visitorToken', 'workspaceToken']);
   });
 
   t.test('the page for people has every route too', async (t) => {

@@ -22,7 +22,12 @@ t.test('[5] isolation of workspaces', async (t) => {
     const call = await ringLine(service, line);
     await deliver(service, line, { type: 'voicemail_left', callId: call.callId, durationMs: 4200, recordingUrl: 'https://carrier.example/1.mp3' });
     const voicemails = await service.get('/voicemails', owner.token);
+    const { messages } = (await service.get(`/conversations/${chat.id}/messages`, owner.token)).body;
+    const { domain } = (await service.post('/email/domain', { domain: `${owner.workspaceId.slice(-12)}.example` }, owner.token)).body;
     const ids: Record<string, string> = {
+      messageId: messages[0].id,
+      domainId: domain.id,
+      email: `${owner.workspaceId.slice(-12)}@customer.example`,
       agentId: agent.agentId,
       conversationId: chat.id,
       departmentId: department.body.id,

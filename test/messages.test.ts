@@ -23,6 +23,7 @@ t.test('messages', async (t) => {
         bodyHtml: '<p>Let me look.</p>',
         attachments: [{ url: 'https://files.example/a.pdf', name: 'a.pdf', size: 10 }, { url: 'http://files.example/b', name: null, size: null }],
         deliveryStatus: null,
+        threading: null,
         readAt: null,
         createdAt: 'at',
       },

@@ -128,7 +128,7 @@ function fill(service: Service, workspaceId: string, of: { random: Random; depar
   for (let index = 0; index < oldMessages; index += 1) {
     const conversationId = made[Math.min(made.length - 1, Math.floor((index / oldMessages) * made.length) + random.below(4))] ?? '';
     insertMessage(db, {
-      id: ids.uuid(), conversationId, senderType: random.chance(0.1) ? 'system' : 'visitor', senderId: null, body: sentence(random), attachments: [], deliveryStatus: null, readAt: null, createdAt: at(index),
+      id: ids.uuid(), conversationId, senderType: random.chance(0.1) ? 'system' : 'visitor', senderId: null, body: sentence(random), bodyHtml: null, attachments: [], threading: null, deliveryStatus: null, readAt: null, createdAt: at(index),
     });
   }
   db.commit();

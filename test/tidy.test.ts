@@ -98,6 +98,13 @@ t.test('an outside library has one file that imports it', async (t) => {
     luxon: ['engine/time-zones.ts'],
     'libphonenumber-js': ['workers/numbering-plan.ts'],
     nodemailer: ['workers/providers/mail.ts'],
+    'smtp-server': ['workers/providers/smtp-listener.ts'],
+    mailparser: ['workers/mail-parts.ts'],
+    '@zone-eu/mailsplit': ['workers/mail-parts.ts'],
+    mailauth: ['workers/mail-authentication.ts'],
+    'sanitize-html': ['workers/mail-html.ts'],
+    'html-to-text': ['workers/mail-plain-text.ts'],
+    tldts: ['workers/domain-names.ts'],
   };
   const anywhere = new Set(['typebox']);
   for (const { from, to, isOurs } of imports) {

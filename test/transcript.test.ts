@@ -17,7 +17,7 @@ t.test('transcripts', async (t) => {
     const mail = await service.mail('kim@example.org');
     const { messages } = (await service.get(`/conversations/${id}/messages`, owner.token)).body;
     t.equal(mail.subject, 'What we said');
-    t.match(mail.from, { address: 'switchboard@switchboard.test', name: 'Shop 1' });
+    t.match(mail.from, { address: (await service.mailbox(owner)).address, name: 'Shop 1' }, 'the workspace\'s own address');
     t.equal(mail.text, `[${messages[0].createdAt}] Kim\nWhere is my order?\nIt was a gift.\n\n[${messages[1].createdAt}] Ann\nOn its way.\nhttps://files.example/label.pdf\n`);
     t.equal((await service.outbox()).filter((one) => one.includes('kim@example.org') && one.includes('What we said')).length, 1, 'it went out');
   });

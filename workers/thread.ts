@@ -60,6 +60,8 @@ export interface ThreadOptions {
   readonly timeoutMs: number;
   /** Plain data for the thread's workerData. */
   readonly data?: unknown;
+  /** Megabytes for its new objects and for those that stay. A thread that needs more of the latter dies. */
+  readonly heapMb?: { readonly young: number; readonly old: number };
 }
 
 export function createThread<Q extends Questions>(options: ThreadOptions): Thread<Q> {
@@ -69,7 +71,9 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
   let stopped = false;
 
   function start(): Worker {
-    const started = new Worker(options.file, { workerData: options.data });
+    const { heapMb } = options;
+    const resourceLimits = heapMb === undefined ? {} : { maxYoungGenerationSizeMb: heapMb.young, maxOldGenerationSizeMb: heapMb.old };
+    const started = new Worker(options.file, { workerData: options.data, resourceLimits });
     // It must not keep the process alive; what waits for it does that.
     started.unref();
     started.on('message', ({ id, result, error }: Answer) => {

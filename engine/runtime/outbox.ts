@@ -23,7 +23,10 @@ export interface OutboxItem {
   readonly createdAt: string;
 }
 
-export type OutboxOutcome = { readonly state: 'sent'; readonly answer: string } | { readonly state: 'retry' | 'failed'; readonly answer: string };
+export type OutboxOutcome =
+  | { readonly state: 'sent'; readonly answer: string }
+  /** `code` as the OutsideFailure named it. */
+  | { readonly state: 'retry' | 'failed'; readonly answer: string; readonly code?: string };
 
 export interface OutboxKind {
   /** Does it, within a time limit of its own. Resolves to what the other side answered; throws OutsideFailure or any error to be tried again. */
@@ -38,14 +41,16 @@ export interface OutboxKind {
 
 export type OutboxKinds = Readonly<Record<string, OutboxKind>>;
 
-/** The other side said no. `permanent`: asking again would change nothing. */
+/** The other side said no. `permanent`: asking again would change nothing. `code`: for the kind's settled() to tell it by. */
 export class OutsideFailure extends Error {
   override readonly name = 'OutsideFailure';
   readonly permanent: boolean;
+  readonly code: string | undefined;
 
-  constructor(message: string, options: { permanent: boolean; cause?: unknown }) {
+  constructor(message: string, options: { permanent: boolean; code?: string | undefined; cause?: unknown }) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.permanent = options.permanent;
+    this.code = options.code;
   }
 }
 
@@ -144,7 +149,8 @@ export class Outbox {
       outcome = { state: 'sent', answer: await kind.deliver(item) };
     } catch (error) {
       const permanent = (error instanceof OutsideFailure && error.permanent) || attempts >= (kind?.retryDelaysMs.length ?? 0);
-      outcome = { state: permanent ? 'failed' : 'retry', answer: error instanceof Error ? error.message : String(error) };
+      const code = error instanceof OutsideFailure ? error.code : undefined;
+      outcome = { state: permanent ? 'failed' : 'retry', answer: error instanceof Error ? error.message : String(error), ...(code === undefined ? {} : { code }) };
       this.#log.warn({ workspaceId, outboxId: id, kind: row.kind, attempt: attempts + 1, outcome: outcome.state, err: error }, 'outside work failed');
     }
     await this.#recordUntilDone(item, kind, outcome);

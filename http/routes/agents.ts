@@ -193,7 +193,6 @@ export const agentRoutes = [
 ];
 
 function meWorkspace(view: Parameters<typeof theWorkspace>[0]) {
-  const workspace = theWorkspace(view);
-  const { id, name, timezone, locale, emailDomainStatus } = workspaceView(workspace);
-  return { id, name, timezone, locale, subdomainSlug: workspace.subdomain, emailDomainStatus };
+  const { id, name, timezone, locale, emailDomainStatus } = workspaceView(view);
+  return { id, name, timezone, locale, subdomainSlug: theWorkspace(view).subdomain, emailDomainStatus };
 }

@@ -3,16 +3,14 @@
 
 import Type, { type Static } from 'typebox';
 import { type CarrierAnswer, takeCarrierEvent } from '../../engine/carrier-events.ts';
-import { refuse, refuseField, refuseFields } from '../../engine/errors.ts';
+import { refuse, refuseField } from '../../engine/errors.ts';
 import { workspacesOfNumber } from '../../engine/number-directory.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import { findCallIdByCarrier } from '../../store/calls.ts';
 import type { CarrierEvent, CarrierHooks, HookName } from '../../workers/providers/carrier.ts';
-import { type RawRequest, route } from '../route.ts';
+import { type RawRequest, route, type Signer } from '../route.ts';
 import { E164, Id, nullable, Url } from '../schemas.ts';
 import type { Services } from '../services.ts';
-import { verifySignature } from '../signatures.ts';
-import { strictValidator } from '../validation.ts';
 import { openSecret } from '../workspace-secrets.ts';
 
 const Delivery = Type.Object({
@@ -24,7 +22,6 @@ const Delivery = Type.Object({
   recordingUrl: Type.Optional(Url),
   transcript: Type.Optional(Type.String({ maxLength: 10_000 })),
 });
-const validateDelivery = strictValidator(Delivery);
 
 const hookNames = ['voice', 'status', 'voicemail', 'transcription', 'recording'] as const satisfies readonly HookName[];
 
@@ -38,15 +35,22 @@ export const carrierRoutes = [
     description:
       'X-Signature is sha256= and the HMAC-SHA256 of the body in hex, with carrier.secret of GET /workspace/integrations. Each type counts once per callId: deliveries may come twice, late and in any order. ' +
       'from is null when the caller withholds it; recording_ready needs recordingUrl. Events of a released number are taken and ignored, but for those of calls that were open at its release; conversationId is null then.',
-    access: { kind: 'public' },
+    access: {
+      kind: 'signed',
+      signers({ body }, services) {
+        const to = (body as { to?: unknown } | null)?.to;
+        const workspaceIds = typeof to === 'string' ? workspacesOfNumber(services.directory, to) : [];
+        return workspaceIds.flatMap((workspaceId) => signerOf(services, workspaceId));
+      },
+    },
     anyHeaders: true,
     httpOnly: true,
-    rawBody: { contentType: 'application/json', schema: Delivery },
+    body: Delivery,
     reply: { status: 200, schema: Type.Object({ conversationId: nullable(Id) }) },
-    refusals: ['invalid_signature'],
-    async run({ raw }, services) {
-      const { workspaceId, event } = await readDelivery(raw, services);
-      const { conversationId } = await take(services, workspaceId, event);
+    refusals: [],
+    async run({ workspaceId, body }, services) {
+      if (body.from !== null && !(await services.numberingPlan.isPossible(body.from))) refuseField('invalid_body', 'from', 'must be a phone number in E.164, such as +14155550123');
+      const { conversationId } = await take(services, workspaceId, eventOf(body));
       return { conversationId };
     },
   }),
@@ -80,25 +84,9 @@ function take(services: Services, workspaceId: string, event: CarrierEvent): Pro
   return services.engine.execute(takeCarrierEvent, { workspaceId, caller: systemCaller, params: event });
 }
 
-/** In the order of inbound email: the header, JSON, whose number and signature, then what the body says. */
-async function readDelivery(raw: RawRequest | undefined, services: Services): Promise<{ workspaceId: string; event: CarrierEvent }> {
-  const signature = raw?.headers['x-signature'];
-  if (raw === undefined || signature === undefined) refuse('invalid_signature');
-  const given = jsonOf(raw.body);
-  const to = (given as { to?: unknown } | null)?.to;
-  const workspaceIds = typeof to === 'string' ? workspacesOfNumber(services.directory, to) : [];
-  const workspaceId = workspaceIds.find((id) => isSignedBy(services, id, raw.body, signature)) ?? refuse('invalid_signature');
-  const fieldErrors = validateDelivery(given);
-  if (fieldErrors !== undefined) refuseFields('invalid_body', fieldErrors);
-  // It was just held against this schema.
-  const delivery = given as Static<typeof Delivery>;
-  if (delivery.from !== null && !(await services.numberingPlan.isPossible(delivery.from))) refuseField('invalid_body', 'from', 'must be a phone number in E.164, such as +14155550123');
-  return { workspaceId, event: eventOf(delivery) };
-}
-
-function isSignedBy(services: Services, workspaceId: string, body: Uint8Array, signature: string): boolean {
+function signerOf(services: Services, workspaceId: string): Signer[] {
   const secret = openSecret(services, workspaceId, 'carrier');
-  return secret !== undefined && verifySignature(body, signature, secret);
+  return secret === undefined ? [] : [{ workspaceId, secret }];
 }
 
 function eventOf(delivery: Static<typeof Delivery>): CarrierEvent {
@@ -113,14 +101,6 @@ function eventOf(delivery: Static<typeof Delivery>): CarrierEvent {
       return { ...call, type, durationMs, recordingUrl, transcript };
     case 'recording_ready':
       return { ...call, type, recordingUrl: recordingUrl ?? refuseField('invalid_body', 'recordingUrl', 'is required') };
-  }
-}
-
-function jsonOf(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body).toString('utf8'));
-  } catch {
-    refuseField('invalid_body', 'body', 'must be JSON');
   }
 }
 

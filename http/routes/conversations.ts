@@ -4,6 +4,7 @@ import Type, { type TSchema } from 'typebox';
 import { listQueue, listRecentlyClosed, setTags } from '../../engine/conversations.ts';
 import { acceptAssignment, assignToAgent, assignToDepartment, cancelAssignment, declineAssignment } from '../../engine/handshake.ts';
 import { listMessages, markConversationRead, sendMessage } from '../../engine/messages.ts';
+import { readOriginal } from '../../engine/original-mail.ts';
 import { createNote, listNotes, removeNote, writeWorkingNote } from '../../engine/notes.ts';
 import { markSpam, setStatus, unmarkSpam } from '../../engine/status.ts';
 import { mailTranscript } from '../../engine/transcript.ts';
@@ -24,14 +25,27 @@ import {
   Note,
   nullable,
   RequestedStatus,
+  Subject,
   Text,
+  Time,
   Version,
 } from '../schemas.ts';
 
 const ById = Type.Object({ conversationId: Id });
 const ConversationPage = Type.Object({ conversations: Type.Array(Conversation), nextCursor: NextCursor });
+/** SPF, DKIM and DMARC in the words of RFC 8601: pass, fail, none, softfail, temperror and so on. */
+const Authentication = Type.Object({ spf: Type.String(), dkim: Type.String(), dmarc: Type.String() }, { description: 'What the sender\'s domain says of the mail. Null for mail by webhook.' });
+const OriginalMail = Type.Object({
+  mailId: Type.String({ description: 'Its Message-ID without brackets, or what stands in for a missing one.' }),
+  from: Type.Object({ address: Type.String(), name: nullable(Type.String()) }),
+  to: Type.Array(Type.String()),
+  subject: Type.String(),
+  text: nullable(Type.String()),
+  html: nullable(Type.String()),
+  authentication: nullable(Authentication),
+  createdAt: Time,
+});
 const HandshakeInput = Type.Object({ expectedVersion: Type.Optional(Version), reason: Type.Optional(Type.String({ maxLength: 1000 })) });
-const Subject = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\r\\n]*\\S[^\\r\\n]*$' });
 
 /** What the routes that act on one conversation and answer with it have in common. */
 const action = <Path extends string, Body extends TSchema | undefined>(operation: string, path: Path, summary: string, options: { method?: Method; body: Body }) =>
@@ -112,8 +126,23 @@ export const conversationRoutes = [
     body: MessageInput,
     reply: { status: 201, schema: Message },
     refusals: ['channel_not_assigned', 'conversation_archived'],
-    run: ({ workspaceId, caller, params, body }, { engine }) =>
-      engine.execute(sendMessage, { workspaceId, caller, params: { conversationId: params.conversationId, body: body.body, attachments: body.attachments } }),
+    description: 'On a ticket it is mailed to the customer; deliveryStatus says what became of that.',
+    run: ({ workspaceId, caller, params, body }, { engine, config }) =>
+      engine.execute(sendMessage, { workspaceId, caller, params: { conversationId: params.conversationId, body: body.body, attachments: body.attachments, mailHost: config.mailHost } }),
+  }),
+
+  route({
+    operation: 'message.original',
+    method: 'GET',
+    path: '/conversations/{conversationId}/messages/{messageId}/original',
+    tag: 'Messages',
+    summary: 'Read the mail that a message was made from',
+    description: 'Whole, as it came, with the history it quotes. Its html is a stranger\'s: never show it without making it safe; bodyHtml of the message is. 404 for a message that came by no mail.',
+    access: { kind: 'agent', scope: 'messages:read' },
+    params: Type.Object({ conversationId: Id, messageId: Id }),
+    reply: { status: 200, schema: OriginalMail },
+    refusals: ['channel_not_assigned'],
+    read: (view, { params }) => readOriginal(view, params),
   }),
 
   route({
@@ -251,12 +280,13 @@ export const conversationRoutes = [
     path: '/conversations/{conversationId}/email-transcript',
     tag: 'Conversations',
     summary: 'Mail the conversation to somebody',
-    description: 'The messages without notes, to any address, in any status.',
+    description: 'The messages without notes, to any address but a suppressed one, in any status.',
     access: { kind: 'agent', scope: 'conversations:read' },
     params: ById,
     body: Type.Object({ to: Email, subject: Subject }),
     reply: { status: 202, schema: Type.Object({ status: Type.Literal('queued') }) },
-    refusals: ['forbidden'],
-    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(mailTranscript, { workspaceId, caller, params: { ...params, to: body.to, subject: body.subject } }),
+    refusals: ['forbidden', 'semantic_error'],
+    run: ({ workspaceId, caller, params, body }, { engine, config }) =>
+      engine.execute(mailTranscript, { workspaceId, caller, params: { ...params, to: body.to, subject: body.subject, mailHost: config.mailHost } }),
   }),
 ];

@@ -1,9 +1,17 @@
 // What other systems need to speak to a workspace. Decisions 4.10.
 
 import Type from 'typebox';
-import { takeSecrets } from '../../engine/integrations.ts';
+import { autoAddress } from '../../engine/inbound-addresses.ts';
+import { type SealedSecrets, takeSecrets } from '../../engine/integrations.ts';
+import { systemCaller } from '../../engine/runtime/command.ts';
 import { route } from '../route.ts';
+import type { Services } from '../services.ts';
 import { freshSecrets, openSecrets, presentSecrets } from '../workspace-secrets.ts';
+
+const Integrations = Type.Object({
+  inboundEmail: Type.Object({ address: Type.String({ description: 'The workspace\'s own address for mail.' }), secret: Type.String({ description: 'X-Signature of POST /email/inbound is made with it.' }) }),
+  carrier: Type.Object({ secret: Type.String({ description: 'X-Signature of POST /carrier/events is made with it.' }) }),
+});
 
 export const integrationRoutes = [
   route({
@@ -13,11 +21,34 @@ export const integrationRoutes = [
     tag: 'Workspaces',
     summary: 'Read what other systems sign with',
     access: { kind: 'agent', scope: null, role: 'admin' },
-    reply: { status: 200, schema: Type.Object({ carrier: Type.Object({ secret: Type.String({ description: 'X-Signature of POST /carrier/events is made with it.' }) }) }) },
+    reply: { status: 200, schema: Integrations },
     refusals: [],
     async run({ workspaceId, caller }, services) {
       const sealed = presentSecrets(services, workspaceId) ?? (await services.engine.execute(takeSecrets, { workspaceId, caller, params: { fresh: freshSecrets(services, workspaceId) } }));
-      return { carrier: { secret: openSecrets(services, workspaceId, sealed).carrier } };
+      return integrationsOf(services, workspaceId, sealed);
+    },
+  }),
+
+  route({
+    operation: 'integrations.rotateInboundSecret',
+    method: 'POST',
+    path: '/workspace/integrations/inbound-email/rotate-secret',
+    tag: 'Workspaces',
+    summary: 'Change the inbound mail secret',
+    description: 'The former one signs nothing from then on.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    reply: { status: 200, schema: Integrations },
+    refusals: [],
+    async run({ workspaceId, caller }, services) {
+      const sealed = await services.engine.execute(takeSecrets, { workspaceId, caller, params: { fresh: freshSecrets(services, workspaceId), rotate: 'inbound-email' } });
+      return integrationsOf(services, workspaceId, sealed);
     },
   }),
 ];
+
+function integrationsOf(services: Services, workspaceId: string, sealed: SealedSecrets) {
+  const view = services.engine.workspace(workspaceId)?.view(systemCaller);
+  if (view === undefined) throw new Error(`workspace ${workspaceId} is not there`);
+  const opened = openSecrets(services, workspaceId, sealed);
+  return { inboundEmail: { address: autoAddress(view, services.config.mailHost), secret: opened['inbound-email'] }, carrier: { secret: opened.carrier } };
+}

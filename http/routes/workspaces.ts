@@ -54,7 +54,7 @@ export const workspaceRoutes = [
     refusals: [],
     read(view, { params }) {
       if (params.workspaceId !== view.workspaceId) refuse('not_found');
-      return { workspace: workspaceView(theWorkspace(view)) };
+      return { workspace: workspaceView(view) };
     },
   }),
 

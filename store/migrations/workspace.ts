@@ -5,6 +5,7 @@ import { outboxFirst } from './workspace/0003-outbox-first.ts';
 import { calls } from './workspace/0004-calls.ts';
 import { sealedSecrets } from './workspace/0005-sealed-secrets.ts';
 import { searchChanges } from './workspace/0006-search-changes.ts';
+import { mail } from './workspace/0007-mail.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
-export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges];
+export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail];

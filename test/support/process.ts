@@ -23,8 +23,8 @@ export class ServiceProcess {
   #hasEnded = false;
 
   private constructor(env: Readonly<Record<string, string>>) {
-    // Nothing of the test's own environment decides about the service.
-    this.#child = spawn(process.execPath, ['http/main.ts'], { cwd: root, env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    // Nothing of the test's own environment decides about the service; nor is tap's loader, which tap puts into NODE_OPTIONS, part of it.
+    this.#child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, 'http/main.ts'], { cwd: root, env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child.stdout?.on('data', (chunk) => this.#note('stdout', chunk));
     this.#child.stderr?.on('data', (chunk) => this.#note('stderr', chunk));
     this.ended = new Promise((done) => {

@@ -9,6 +9,7 @@ import { readConfig } from '../../http/config.ts';
 import { type Running, serve, type ServeOptions } from '../../http/serve.ts';
 import type { PlanId } from '../../engine/entitlements.ts';
 import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { signatureOf } from '../../http/signatures.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
 import { putWorkspace, theWorkspace } from '../../engine/workspace.ts';
 import { type MailSender, outboxSender, type OutgoingMail } from '../../workers/providers/mail.ts';
@@ -35,6 +36,11 @@ export interface StartOptions extends Partial<Omit<ServeOptions, 'config' | 'clo
   readonly clock?: ServeOptions['clock'];
   /** A folder to go on with; the caller removes it. */
   readonly dataDir?: string;
+}
+
+export interface Mailbox {
+  readonly address: string;
+  readonly secret: string;
 }
 
 /** What tap gives a test, as far as this file needs it. */
@@ -128,6 +134,36 @@ export class Service {
     const socket = new TestSocket(`${this.url.replace('http', 'ws')}/${namespace}${options.query ?? ''}`, options.protocols ?? ['messaging.v1'], options.headers);
     this.#sockets.push(socket);
     return socket;
+  }
+
+  /** The workspace's own address for mail, and the secret that its webhook is signed with. */
+  async mailbox(admin: { token: string }): Promise<Mailbox> {
+    const { body } = await this.get('/workspace/integrations', admin.token);
+    return body.inboundEmail;
+  }
+
+  /** Delivers a mail by webhook, signed as the provider would. */
+  deliver(mailbox: Mailbox, mail: Readonly<Record<string, unknown>>): Promise<Answer> {
+    const body = JSON.stringify({ from: 'Carla <carla@customer.example>', to: [mailbox.address], subject: 'Where is my order?', text: 'It is not here yet.', ...mail });
+    return this.call('POST', '/email/inbound', { body, headers: { 'X-Signature': signatureOf(body, mailbox.secret), Accept: undefined } });
+  }
+
+  /** Open and pending tickets, the oldest first. */
+  async tickets(token: string): Promise<any[]> {
+    const { body } = await this.get('/conversations/queue?channel=ticket&limit=200', token);
+    return body.conversations.reverse();
+  }
+
+  /** A conversation's messages, without the service's own lines. */
+  async messages(conversationId: string, token: string): Promise<any[]> {
+    const { body } = await this.get(`/conversations/${conversationId}/messages?limit=200`, token);
+    return body.messages.filter((message: { senderType: string }) => message.senderType !== 'system');
+  }
+
+  /** The newest audit entries of an action. */
+  async audited(action: string, token: string): Promise<any[]> {
+    const { body } = await this.get('/workspace/audit-log?limit=200', token);
+    return body.entries.filter((entry: { action: string }) => entry.action === action);
   }
 
   /** An agent's socket, ready: the token as subprotocol, `since` in the query. */

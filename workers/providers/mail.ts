@@ -13,7 +13,14 @@ export interface OutgoingMail {
   readonly subject: string;
   readonly text: string;
   readonly html?: string;
+  /** Of the mail that this one answers, and of its thread, oldest first; without brackets. */
+  readonly inReplyTo?: string;
+  readonly references?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
+  /** Where it comes back to when it is not delivered; the sender unless set. */
+  readonly returnPath?: string;
+  /** To be signed for this domain (RFC 6376). */
+  readonly dkim?: { readonly domain: string; readonly selector: string; readonly privateKey: string };
 }
 
 export interface MailSender {
@@ -22,9 +29,15 @@ export interface MailSender {
   close(): void;
 }
 
-/** The server will not take this mail, now or later. */
+/** The server will not take this mail, now or later. `isAddress`: because of the address, which takes no mail at all. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
+  readonly isAddress: boolean;
+
+  constructor(message: string, options: { isAddress: boolean; cause: unknown }) {
+    super(message, { cause: options.cause });
+    this.isAddress = options.isAddress;
+  }
 }
 
 export interface SmtpPatience {
@@ -37,6 +50,9 @@ export interface SmtpPatience {
 const patience: SmtpPatience = { stepMs: 20_000, mailMs: 90_000 };
 /** What a server answers to a wrong or missing sign-in (RFC 4954 §6). That is ours to mend and no word about the mail. */
 const signInCodes: ReadonlySet<number> = new Set([530, 534, 535, 538]);
+/** RFC 3463: 5.1.x is a bad address, 5.2.1 one that was closed. A server that gives no such code means the address by these. */
+const badAddress = /^5\.(?:1\.\d{1,3}|2\.1)$/;
+const badAddressCodes: ReadonlySet<number> = new Set([550, 551, 553]);
 
 /** Each mail as `<id>.eml` in `folder`, complete or not there. */
 export function outboxSender(folder: string): MailSender {
@@ -83,7 +99,7 @@ export function smtpSender(url: string, { stepMs, mailMs }: SmtpPatience = patie
         const { response } = await (await transport()).sendMail({ ...messageOf(mail), signal: AbortSignal.timeout(mailMs) });
         return response;
       } catch (error) {
-        if (isRefusal(error)) throw new MailRefused(error.message, { cause: error });
+        if (isRefusal(error)) throw new MailRefused(error.message, { isAddress: isOfAddress(error), cause: error });
         throw error;
       }
     },
@@ -100,6 +116,14 @@ function isRefusal(error: unknown): error is Error {
   const { code, responseCode = 0 } = error as { code?: string; responseCode?: number };
   const isOfMail = code === 'EENVELOPE' || code === 'EMESSAGE';
   return isOfMail && (responseCode < 400 || responseCode >= 500) && !signInCodes.has(responseCode);
+}
+
+function isOfAddress(error: unknown): boolean {
+  // As nodemailer describes an SMTP error.
+  const { command, response = '', responseCode = 0 } = error as { command?: string; response?: string; responseCode?: number };
+  if (command !== 'RCPT TO') return false;
+  const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})/.exec(response)?.[1];
+  return enhanced === undefined ? badAddressCodes.has(responseCode) : badAddress.test(enhanced);
 }
 
 async function withFile(path: string, flags: 'r' | 'w', use: (file: FileHandle) => Promise<void>): Promise<void> {
@@ -134,7 +158,11 @@ function messageOf(mail: OutgoingMail): SendMailOptions {
     subject: mail.subject,
     text: mail.text,
     ...(mail.html === undefined ? {} : { html: mail.html }),
+    ...(mail.inReplyTo === undefined ? {} : { inReplyTo: `<${mail.inReplyTo}>` }),
+    ...(mail.references === undefined ? {} : { references: mail.references.map((id) => `<${id}>`) }),
     ...(mail.headers === undefined ? {} : { headers: { ...mail.headers } }),
+    ...(mail.returnPath === undefined ? {} : { envelope: { from: mail.returnPath, to: mail.to } }),
+    ...(mail.dkim === undefined ? {} : { dkim: { domainName: mail.dkim.domain, keySelector: mail.dkim.selector, privateKey: mail.dkim.privateKey } }),
     disableFileAccess: true,
     disableUrlAccess: true,
   };

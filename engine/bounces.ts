@@ -1,0 +1,41 @@
+// Mail that came back. A report counts only when it names a mail that this workspace sent, whose id nobody can guess; so nobody
+// can have somebody else's address suppressed. RFC 3464.
+
+import { findOutbox } from '../store/outbox.ts';
+import type { Mail } from './mail.ts';
+import { mailKind, outboxIdIn } from './mail.ts';
+import { failDelivery } from './mail-delivery.ts';
+import type { Context } from './runtime/context.ts';
+import { suppress } from './suppressions.ts';
+
+/** A delivery status report, as far as it matters. */
+export interface Bounce {
+  /** Message-IDs of the mail it is about, without brackets. */
+  readonly mailIds: readonly string[];
+  /** `failed` is the end of it; `delayed`, `relayed` and so on are not. */
+  readonly action: string;
+  /** RFC 3463, such as 5.1.1. */
+  readonly status: string;
+  readonly diagnostic: string;
+}
+
+/** 5.x.y lasts; 5.2.2 is a full mailbox, which empties. */
+function isForGood(bounce: Bounce): boolean {
+  return bounce.status.startsWith('5.') && bounce.status !== '5.2.2';
+}
+
+/** Marks the message that came back, and stops writing to the address when it will never take mail. */
+export function takeBounce(ctx: Context, bounce: Bounce): void {
+  if (bounce.action !== 'failed') return;
+  for (const mailId of bounce.mailIds) {
+    const outboxId = outboxIdIn(mailId);
+    const sent = outboxId === undefined ? undefined : findOutbox(ctx.db, outboxId);
+    if (sent === undefined || sent.kind !== mailKind) continue;
+    // Written by enqueueMail() alone.
+    const { to } = JSON.parse(sent.payload) as Mail;
+    const answer = `${bounce.status} ${bounce.diagnostic}`.trim();
+    if (isForGood(bounce)) suppress(ctx, to, 'bounce', answer);
+    if (sent.subjectId !== null) failDelivery(ctx, sent.subjectId, { to, answer });
+    return;
+  }
+}

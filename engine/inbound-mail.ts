@@ -1,0 +1,119 @@
+// Mail in: each one once, into the conversation that it belongs to or a new ticket, or dropped with an entry in the audit log that
+// says why. The webhook and the SMTP listener end here alike. Specification 4.20, decisions "Inbound email".
+
+import { addParticipants, addReferences, findMail, insertMail, isParticipant, placeBySubject, placesOf, setDroppedFor } from '../store/mails.ts';
+import { copyKind } from './attachment-copies.ts';
+import { takeBounce } from './bounces.ts';
+import { conversationKind } from './conversation.ts';
+import { takesMailAt } from './inbound-addresses.ts';
+import { type DropReason, type IncomingMail, judgeMail, mailIdOf, type Verdict } from './mail-judgement.ts';
+import { mailIdsIn, oneLine, subjectKeyOf } from './mail-addresses.ts';
+import { appendMessage } from './messages.ts';
+import { command } from './runtime/command.ts';
+import type { Context } from './runtime/context.ts';
+import { reopenForCustomer } from './status.ts';
+import { findThread, type ThreadMatch } from './threading.ts';
+import { startMailThread } from './ticket-mail.ts';
+import { openTicket, ticketCustomer } from './tickets.ts';
+import { theWorkspace } from './workspace.ts';
+
+export interface ReceiveParams {
+  readonly mail: IncomingMail;
+  readonly mailHost: string;
+}
+
+/** As agents write a ticket's subject (specification 8). The mail itself keeps all of it. */
+const maxSubjectChars = 200;
+const noSubject = '(no subject)';
+/** More recipients than a mail that a person writes to a business names. */
+const maxParticipants = 100;
+
+/** Takes one mail. The same mail again changes nothing. Refuses site_bootstrap_failed. */
+export const receiveMail = command('mail.receive', (ctx, params: ReceiveParams): Verdict => {
+  const verdict = judgeMail(ctx, params.mail, params.mailHost);
+  if (verdict.kind === 'take') take(ctx, params);
+  else if (verdict.kind === 'drop') drop(ctx, params.mail, verdict.reason);
+  return verdict;
+});
+
+function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
+  const mailId = mailIdOf(mail);
+  const inReplyTo = mailIdsIn(mail.headers.inReplyTo);
+  const references = mailIdsIn(mail.headers.references);
+  const match = findThread(
+    { mailId, sender: mail.from.address, inReplyTo, references, subjectKey: subjectKeyOf(mail.subject) },
+    {
+      placesOf: (id) => placesOf(ctx.db, id),
+      placeBySubject: (sender, subjectKey) => placeBySubject(ctx.db, sender, subjectKey),
+      isOnThread: (conversationId, address) => isParticipant(ctx.db, conversationId, address),
+    },
+  );
+  const customer = ticketCustomer(ctx, { email: mail.from.address, name: mail.from.name, mailHost });
+  const conversation = conversationOf(ctx, { mail, mailHost, match, customer });
+  const { message } = appendMessage(ctx, conversation, {
+    senderType: 'visitor',
+    senderId: customer.id,
+    body: mail.body,
+    bodyHtml: mail.bodyHtml,
+    attachments: mail.attachments.map(({ url, name, size }) => ({ url, name, ...(size === null ? {} : { size }) })),
+    threading: match.threading,
+  });
+  insertMail(ctx.db, {
+    mailId,
+    direction: 'in',
+    conversationId: conversation.id,
+    messageId: message.id,
+    fromAddress: mail.from.address,
+    fromName: mail.from.name,
+    toAddresses: [...mail.ourAddresses, ...mail.otherRecipients],
+    subject: mail.subject,
+    text: mail.text,
+    html: mail.html,
+    authentication: mail.authentication,
+    droppedFor: null,
+    createdAt: ctx.at,
+  });
+  addReferences(ctx.db, { conversationId: conversation.id, messageId: message.id }, [...inReplyTo, ...references]);
+  addParticipants(ctx.db, conversation.id, mail.otherRecipients.slice(0, maxParticipants));
+  for (const { name, copy } of mail.attachments) {
+    if (copy !== undefined) ctx.enqueue({ kind: copyKind, target: `attachment:${new URL(copy.sourceUrl).host}`, subjectId: message.id, payload: { ...copy, name } });
+  }
+}
+
+function conversationOf(ctx: Context, options: ReceiveParams & { match: ThreadMatch; customer: ReturnType<typeof ticketCustomer> }) {
+  const { mail, mailHost, match, customer } = options;
+  const known = match.conversationId === undefined ? undefined : ctx.state(conversationKind, match.conversationId);
+  if (known !== undefined) return reopenForCustomer(ctx, known);
+  const [ourAddress] = mail.ourAddresses;
+  const mapped = ourAddress === undefined ? undefined : takesMailAt(ctx, ourAddress, mailHost)?.departmentId;
+  const subject = oneLine(mail.subject).slice(0, maxSubjectChars).trim();
+  const ticket = openTicket(ctx, { customer, subject: subject === '' ? noSubject : subject, departmentId: mapped ?? theWorkspace(ctx).settings.defaultDepartmentId });
+  startMailThread(ctx, ticket, { customerAddress: mail.from.address, ourAddress, subjectKey: subjectKeyOf(mail.subject), mailHost });
+  return ticket;
+}
+
+function drop(ctx: Context, mail: IncomingMail, reason: DropReason): void {
+  const mailId = mailIdOf(mail);
+  if (reason === 'bounce' && mail.bounce !== null) takeBounce(ctx, mail.bounce);
+  if (findMail(ctx.db, mailId) !== undefined) setDroppedFor(ctx.db, mailId, reason);
+  else {
+    insertMail(ctx.db, {
+      mailId,
+      direction: 'in',
+      conversationId: null,
+      messageId: null,
+      fromAddress: mail.from.address,
+      fromName: mail.from.name,
+      toAddresses: mail.ourAddresses,
+      subject: mail.subject,
+      text: null,
+      html: null,
+      authentication: mail.authentication,
+      droppedFor: reason,
+      createdAt: ctx.at,
+    });
+  }
+  // What a person may have written is not lost with the drop: the entry holds it.
+  const content = reason === 'too_many' ? { body: mail.body, attachments: mail.attachments.map(({ url, name }) => ({ url, name })) } : {};
+  ctx.audit({ action: 'email.dropped', targetKind: 'email', targetId: mailId, context: { reason, from: mail.from.address, to: mail.ourAddresses, subject: oneLine(mail.subject).slice(0, maxSubjectChars), ...content } });
+}

@@ -1,0 +1,73 @@
+// Addresses, Message-IDs and subjects as they stand in mail, read into what can be compared. Pure functions of their input,
+// linear in its length.
+
+export interface Mailbox {
+  readonly address: string;
+  readonly name: string | null;
+}
+
+const addressShape = /^[^\s@<>()[\],;:"\\]{1,64}@[^\s@<>()[\],;:"\\]{1,189}$/;
+/** Control characters, line breaks among them, have no place in a header. */
+const controls = /[\u0000-\u001f\u007f\u0085\u2028\u2029]+/g;
+const hasControls = /[\u0000-\u001f\u007f\u0085\u2028\u2029]/;
+/** More than any client writes; a longer chain keeps its beginning and its end. */
+const maxMailIds = 100;
+/** RFC 5322 §2.1.1: no line is longer, and a Message-ID stands on one. */
+const maxMailIdChars = 998;
+
+/** `Ann <ann@example.com>`, `<ann@example.com>` or `ann@example.com`; undefined when there is no address in it. */
+export function parseMailbox(text: string): Mailbox | undefined {
+  const open = text.lastIndexOf('<');
+  const close = text.indexOf('>', open);
+  const bracketed = open >= 0 && close > open;
+  const address = (bracketed ? text.slice(open + 1, close) : text).trim();
+  const name = bracketed ? oneLine(text.slice(0, open)).replace(/^"([^]*)"$/, '$1').replace(/\\(.)/g, '$1').trim() : '';
+  if (!isAddress(address) && !isMailerDaemon(address)) return undefined;
+  return { address: address.toLowerCase(), name: name === '' ? null : name };
+}
+
+export function isAddress(text: string): boolean {
+  return addressShape.test(text) && !hasControls.test(text);
+}
+
+export function isMailerDaemon(address: string): boolean {
+  return /^mailer-daemon(?:@|$)/i.test(address);
+}
+
+export function hostOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1);
+}
+
+export function localPartOf(address: string): string {
+  return address.slice(0, address.lastIndexOf('@'));
+}
+
+/** Header text on one line: folding and whatever else breaks a line becomes a space. */
+export function oneLine(text: string): string {
+  return text.replace(controls, ' ').trim();
+}
+
+/** False when a header's value would end its line and begin another. A folded line (RFC 5322 §2.2.3) is one line still. */
+export function isOneLine(text: string): boolean {
+  return !hasControls.test(text.replace(/\r?\n(?=[ \t])/g, '').replaceAll('\t', ' '));
+}
+
+/** The Message-IDs of a header, without brackets, in order; of a very long list its first and its last ones. */
+export function mailIdsIn(header: string | undefined): string[] {
+  if (header === undefined) return [];
+  const bracketed = [...header.matchAll(/<([^<>\s]+)>/g)].map(([, id = '']) => id);
+  const ids = (bracketed.length > 0 ? bracketed : header.split(/[\s,]+/)).map((id) => id.replace(/[<>]/g, '')).filter((id) => id !== '' && id.length <= maxMailIdChars);
+  const distinct = [...new Set(ids)];
+  return distinct.length <= maxMailIds ? distinct : [distinct[0] ?? '', ...distinct.slice(1 - maxMailIds)];
+}
+
+/** What mail clients put before the subject of an answer or a forward, in the languages they speak. */
+const subjectPrefix = /^\s*(?:\[[^\]]{0,40}\]\s*)?(?:re|fwd?|aw|wg|sv|vs|antw|vb|doorst|rv|res|enc|tr|réf|rif|odp|pd|ynt|ilt|vá|továbbítás|回复|答复|转发|回覆|轉寄|返信|転送)\s*(?:\[\d{1,4}\]|\(\d{1,4}\)|\^\d{1,4})?\s*[:：]/iu;
+const maxPrefixes = 50;
+
+/** The subject without Re: and Fwd:, in lower case, with single spaces: what mails of one thread have in common. */
+export function subjectKeyOf(subject: string): string {
+  let rest = oneLine(subject).slice(0, maxMailIdChars);
+  for (let count = 0; count < maxPrefixes && subjectPrefix.test(rest); count += 1) rest = rest.replace(subjectPrefix, '');
+  return rest.trim().replace(/\s+/g, ' ').toLowerCase();
+}

@@ -1,0 +1,34 @@
+// What became of a mail that was sent: the message it carried says so, and an address that was refused for good is not
+// written to again.
+
+import { findMessage, setDeliveryStatus } from '../store/messages.ts';
+import { conversationKind } from './conversation.ts';
+import type { Mail } from './mail.ts';
+import { appendSystemLine } from './messages.ts';
+import type { Context } from './runtime/context.ts';
+import type { OutboxItem, OutboxOutcome } from './runtime/outbox.ts';
+import { suppress } from './suppressions.ts';
+
+/** What an OutsideFailure is marked with when the server there said that the address takes no mail at all. */
+export const addressRefused = 'address_refused';
+/** Of what a server answered; some answer with an essay. */
+const maxAnswerChars = 300;
+
+export function settleMail(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
+  if (outcome.state === 'retry') return;
+  // Written by enqueueMail() alone.
+  const { to } = item.payload as Mail;
+  if (outcome.state === 'failed' && outcome.code === addressRefused) suppress(ctx, to, 'rejected', outcome.answer);
+  if (item.subjectId === null) return;
+  if (outcome.state === 'sent') setDeliveryStatus(ctx.db, item.subjectId, 'sent');
+  else failDelivery(ctx, item.subjectId, { to, answer: outcome.answer });
+}
+
+/** The message did not arrive; a line in its conversation says why. */
+export function failDelivery(ctx: Context, messageId: string, failure: { to: string; answer: string }): void {
+  const message = findMessage(ctx.db, messageId);
+  if (message === undefined || message.deliveryStatus === 'failed') return;
+  setDeliveryStatus(ctx.db, messageId, 'failed');
+  const conversation = ctx.state(conversationKind, message.conversationId);
+  if (conversation !== undefined) appendSystemLine(ctx, conversation, `The mail to ${failure.to} could not be delivered: ${failure.answer.slice(0, maxAnswerChars)}`);
+}

@@ -1,0 +1,95 @@
+// Whether a mail becomes a message, or is dropped without a word to its sender: machines that answer machines, lists, mail that
+// goes round in a circle, and what was here before. Specification 4.20, decisions "Inbound email".
+
+import { countTakenFrom, findMail, type MailAuthentication } from '../store/mails.ts';
+import { findOutbox } from '../store/outbox.ts';
+import { findVisitorByEmail } from '../store/visitors.ts';
+import type { Bounce } from './bounces.ts';
+import { isOwnSender } from './inbound-addresses.ts';
+import { hashOf } from './locator.ts';
+import { mailKind, outboxIdIn } from './mail.ts';
+import { isMailerDaemon, type Mailbox, mailIdsIn } from './mail-addresses.ts';
+import { isoTime } from './runtime/clock.ts';
+import type { View } from './runtime/context.ts';
+
+/** A mail as it came in, by webhook or SMTP, read and made safe. */
+export interface IncomingMail {
+  /** The header as it stands; empty when there is none. */
+  readonly messageId: string;
+  readonly from: Mailbox;
+  /** Addresses of this workspace's that it was sent to, the first one first. At least one. */
+  readonly ourAddresses: readonly string[];
+  /** Everybody else that it names as a recipient. */
+  readonly otherRecipients: readonly string[];
+  readonly subject: string;
+  /** Whole, as it came. At least one of both. */
+  readonly text: string | null;
+  readonly html: string | null;
+  /** For display: without the history it quotes, bounded, safe. */
+  readonly body: string;
+  readonly bodyHtml: string | null;
+  readonly headers: MailHeaders;
+  readonly attachments: readonly IncomingAttachment[];
+  readonly authentication: MailAuthentication | null;
+  /** Set when it reports that a mail was not delivered. */
+  readonly bounce: Bounce | null;
+}
+
+export interface MailHeaders {
+  readonly autoSubmitted?: string | undefined;
+  readonly precedence?: string | undefined;
+  readonly listUnsubscribe?: string | undefined;
+  readonly inReplyTo?: string | undefined;
+  readonly references?: string | undefined;
+}
+
+export interface IncomingAttachment {
+  /** Where it is, or will be once it was copied. */
+  readonly url: string;
+  readonly name: string;
+  readonly size: number | null;
+  /** Still at the provider's; undefined when it is here. */
+  readonly copy?: { readonly key: string; readonly sourceUrl: string; readonly contentType: string };
+}
+
+export type DropReason = 'bounce' | 'mailer_daemon' | 'loop' | 'auto_submitted' | 'precedence' | 'list_unsubscribe' | 'blocked' | 'too_many';
+export type Verdict = { readonly kind: 'take' } | { readonly kind: 'duplicate' } | { readonly kind: 'drop'; readonly reason: DropReason };
+
+/** More than a person writes; what comes faster is two machines in conversation. */
+export const maxMailsPerHour = 10;
+const hourMs = 3600_000;
+/** Of the body, into the key of a mail without a Message-ID (specification 4.20). */
+const keyChars = 200;
+
+/** The first rule that holds says why. */
+const dropRules: readonly (readonly [DropReason, (view: View, mail: IncomingMail, mailHost: string) => boolean])[] = [
+  ['loop', (view, mail) => isOwnMail(view, mailIdOf(mail))],
+  ['loop', (view, mail, mailHost) => isOwnSender(view, mail.from.address, mailHost)],
+  ['bounce', (_, mail) => mail.bounce !== null],
+  ['mailer_daemon', (_, mail) => isMailerDaemon(mail.from.address)],
+  ['auto_submitted', (_, { headers }) => /^\s*auto-(?:replied|generated)\b/i.test(headers.autoSubmitted ?? '')],
+  ['precedence', (_, { headers }) => /^\s*(?:bulk|list)\b/i.test(headers.precedence ?? '')],
+  ['list_unsubscribe', (_, { headers }) => headers.listUnsubscribe !== undefined],
+  ['blocked', (view, mail) => (findVisitorByEmail(view.db, mail.from.address)?.blockedAt ?? null) !== null],
+  ['too_many', (view, mail) => countTakenFrom(view.db, mail.from.address, isoTime(view.nowMs - hourMs)) >= maxMailsPerHour],
+];
+
+/** What a mail is known by: its Message-ID, else what is made of its sender, its subject and the beginning of its body. */
+export function mailIdOf(mail: Pick<IncomingMail, 'messageId' | 'from' | 'subject' | 'text' | 'html'>): string {
+  const [given] = mailIdsIn(mail.messageId);
+  return given ?? `derived:${hashOf(JSON.stringify([mail.from.address, mail.subject, (mail.text ?? mail.html ?? '').slice(0, keyChars)]))}`;
+}
+
+export function judgeMail(view: View, mail: IncomingMail, mailHost: string): Verdict {
+  const known = findMail(view.db, mailIdOf(mail));
+  if (known !== undefined && (known.direction === 'in' || known.droppedFor !== null)) return { kind: 'duplicate' };
+  for (const [reason, holds] of dropRules) if (holds(view, mail, mailHost)) return { kind: 'drop', reason };
+  return { kind: 'take' };
+}
+
+/** One that we sent: an answer on a ticket, or any other mail of this workspace. */
+function isOwnMail(view: View, mailId: string): boolean {
+  if (findMail(view.db, mailId)?.direction === 'out') return true;
+  const outboxId = outboxIdIn(mailId);
+  return outboxId !== undefined && findOutbox(view.db, outboxId)?.kind === mailKind;
+}

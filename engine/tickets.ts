@@ -1,0 +1,68 @@
+// Tickets: conversations by mail. Opened by an agent here, by a customer's mail in inbound-mail.ts; numbered without gaps, since
+// the number is taken in the transaction that writes the ticket. Specification 4.6.
+
+import type { ConversationRecord } from '../store/conversations.ts';
+import { findOldestSite } from '../store/sites.ts';
+import type { VisitorRecord } from '../store/visitors.ts';
+import { callingAgent, isSenior } from './access.ts';
+import { addConversation, conversationView, type ConversationView, newConversation } from './conversation.ts';
+import { requireFeature } from './entitlements.ts';
+import { refuse, refuseField } from './errors.ts';
+import { localPartOf, subjectKeyOf } from './mail-addresses.ts';
+import { appendAgentMessage, requireText } from './messages.ts';
+import { theRoster } from './roster.ts';
+import { command } from './runtime/command.ts';
+import type { Context } from './runtime/context.ts';
+import { addSite } from './sites.ts';
+import { startMailThread } from './ticket-mail.ts';
+import { visitorOfAddress } from './visitors.ts';
+import { putWorkspace, theWorkspace } from './workspace.ts';
+
+export interface TicketParams {
+  readonly customerEmail: string;
+  readonly customerName?: string | undefined;
+  readonly subject: string;
+  readonly body: string;
+  readonly departmentId?: string | undefined;
+  readonly mailHost: string;
+}
+
+/** An agent writes first. Refuses forbidden, feature_locked, invalid_body (blank text, unknown department), site_bootstrap_failed. */
+export const createTicket = command('ticket.create', (ctx, params: TicketParams): ConversationView => {
+  const agent = callingAgent(ctx);
+  if (!isSenior(agent) && !agent.canTransfer) refuse('forbidden', { message: 'You may not create tickets.' });
+  requireFeature(ctx, 'tickets');
+  requireText(params.subject, 'subject');
+  requireText(params.body);
+  const { departmentId = theWorkspace(ctx).settings.defaultDepartmentId } = params;
+  if (departmentId !== null && !theRoster(ctx).departments.has(departmentId)) refuseField('invalid_body', 'departmentId', 'must be a department of this workspace');
+  const customer = ticketCustomer(ctx, { email: params.customerEmail, name: params.customerName ?? localPartOf(params.customerEmail), mailHost: params.mailHost });
+  const ticket = openTicket(ctx, { customer, subject: params.subject.trim(), departmentId });
+  startMailThread(ctx, ticket, { customerAddress: params.customerEmail.toLowerCase(), subjectKey: subjectKeyOf(params.subject), mailHost: params.mailHost });
+  const { conversation } = appendAgentMessage(ctx, ticket, { agent, body: params.body, isOpening: true, mailHost: params.mailHost });
+  return conversationView(conversation);
+});
+
+/** The visitor that an address stands for. A workspace without a site gets one, since a visitor belongs to a site. Refuses site_bootstrap_failed. */
+export function ticketCustomer(ctx: Context, person: { email: string; name: string | null; mailHost: string }): VisitorRecord {
+  return visitorOfAddress(ctx, { email: person.email.toLowerCase(), name: person.name }, () => (findOldestSite(ctx.db) ?? makeSite(ctx, person.mailHost)).id);
+}
+
+export function openTicket(ctx: Context, ticket: { customer: VisitorRecord; subject: string; departmentId: string | null }): ConversationRecord {
+  const { customer, subject, departmentId } = ticket;
+  const workspace = theWorkspace(ctx);
+  const ticketNumber = workspace.lastTicketNumber + 1;
+  putWorkspace(ctx, { ...workspace, lastTicketNumber: ticketNumber });
+  const { id: visitorId, siteId, contactId } = customer;
+  return addConversation(ctx, newConversation(ctx, { channel: 'ticket', subject, ticketNumber, siteId, visitorId, contactId, departmentId }));
+}
+
+/** Its host is one that the workspace has already and nobody else can have. */
+function makeSite(ctx: Context, mailHost: string) {
+  const { subdomain, name } = theWorkspace(ctx);
+  try {
+    return addSite(ctx, { name, domain: `${subdomain}.${mailHost}` });
+  } catch (cause) {
+    refuse('site_bootstrap_failed', { cause });
+  }
+}

@@ -1,0 +1,219 @@
+// How mail comes in from the outside, by webhook and by SMTP: whose it is, what it says, its files into storage, then the one
+// command that takes it. Nothing is answered before that is durable; what fails on the way is the sender's to send again.
+
+import { createReadStream } from 'node:fs';
+import type { Directory } from '../engine/directory.ts';
+import { refuseField } from '../engine/errors.ts';
+import { receiveMail } from '../engine/inbound-mail.ts';
+import { takesMailAt, workspaceIdOfAddress } from '../engine/inbound-addresses.ts';
+import { isOneLine, type Mailbox, oneLine, parseMailbox } from '../engine/mail-addresses.ts';
+import { type IncomingAttachment, type IncomingMail, judgeMail, type Verdict } from '../engine/mail-judgement.ts';
+import { systemCaller } from '../engine/runtime/command.ts';
+import type { Engine } from '../engine/runtime/engine.ts';
+import type { Ids } from '../engine/runtime/ids.ts';
+import type { MailReader, ReadMail } from '../workers/mail-reader.ts';
+import type { ObjectStore } from '../workers/providers/objects.ts';
+import type { ReceivedMail } from '../workers/providers/smtp-listener.ts';
+
+/** The body of the webhook (specification 4.20). */
+export interface WebhookMail {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly text?: string | null;
+  readonly html?: string | null;
+  readonly messageId?: string | null;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>> | null;
+  readonly attachments?: readonly { readonly filename: string; readonly url: string; readonly size?: number; readonly contentType?: string }[] | null;
+}
+
+export interface InboundMail {
+  /** The workspace of the first recipient that anybody here has; undefined when there is none. `to` is not checked yet. */
+  workspaceOf(to: unknown): string | undefined;
+  /** Whether mail is taken for this address. */
+  takes(address: string): boolean;
+  /** Refuses invalid_body. */
+  receiveWebhook(workspaceId: string, mail: WebhookMail): Promise<void>;
+  /** Rejects with UnacceptableMail when it will never be taken. */
+  receiveSmtp(mail: ReceivedMail): Promise<void>;
+}
+
+/** Nobody could take this mail, however often it came. The message is for its sender. */
+export class UnacceptableMail extends Error {
+  override readonly name = 'UnacceptableMail';
+}
+
+export interface InboundMailPorts {
+  readonly engine: Engine;
+  readonly directory: Directory;
+  readonly reader: MailReader;
+  readonly objects: ObjectStore;
+  readonly ids: Ids;
+  readonly mailHost: string;
+}
+
+const attachmentKind = 'attachment';
+const anyType = 'application/octet-stream';
+const typeShape = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/;
+
+export function createInboundMail(ports: InboundMailPorts): InboundMail {
+  const { engine, directory, reader, objects, ids, mailHost } = ports;
+
+  function workspaceOfAddress(address: string): string | undefined {
+    const workspaceId = workspaceIdOfAddress(directory, address, mailHost);
+    const view = workspaceId === undefined ? undefined : engine.workspace(workspaceId)?.view(systemCaller);
+    return view !== undefined && takesMailAt(view, address, mailHost) !== undefined ? workspaceId : undefined;
+  }
+
+  /** Gives the mail to the workspace; its files are stored first, and not at all when it is sure to be dropped. */
+  async function take(workspaceId: string, mail: IncomingMail, files: { store(): Promise<StoredFiles> }): Promise<void> {
+    const view = engine.workspace(workspaceId)?.view(systemCaller);
+    if (view === undefined) throw new Error(`workspace ${workspaceId} is not there`);
+    const keepsFiles = wantsFiles(judgeMail(view, mail, mailHost));
+    const stored = keepsFiles ? await files.store() : noFiles;
+    let verdict: Verdict | undefined;
+    try {
+      verdict = await engine.execute(receiveMail, { workspaceId, caller: systemCaller, params: { mail: { ...mail, attachments: stored.attachments, bodyHtml: withPictures(mail.bodyHtml, stored.urlByContentId) }, mailHost } });
+    } finally {
+      // The same mail may have come twice at once, or what happened meanwhile decided otherwise: nothing names the files then.
+      if (verdict === undefined || !wantsFiles(verdict)) await Promise.all(stored.keys.map((key) => objects.remove(key)));
+    }
+  }
+
+  async function storeFiles(workspaceId: string, mail: ReadMail): Promise<StoredFiles> {
+    const keys: string[] = [];
+    const attachments: IncomingAttachment[] = [];
+    const urlByContentId = new Map<string, string>();
+    try {
+      for (const file of mail.attachments) {
+        const key = objects.keyFor({ workspaceId, kind: attachmentKind, id: ids.uuid(), filename: file.name });
+        keys.push(key);
+        await objects.put(key, typeOf(file.contentType), createReadStream(file.path));
+        const url = objects.publicUrl(key);
+        attachments.push({ url, name: file.name, size: file.size });
+        if (file.contentId !== null) urlByContentId.set(file.contentId, url);
+      }
+    } catch (error) {
+      await Promise.all(keys.map((key) => objects.remove(key)));
+      throw error;
+    }
+    return { keys, attachments, urlByContentId };
+  }
+
+  function copiesOf(workspaceId: string, mail: WebhookMail): IncomingAttachment[] {
+    return (mail.attachments ?? []).map(({ filename, url, size, contentType }) => {
+      const key = objects.keyFor({ workspaceId, kind: attachmentKind, id: ids.uuid(), filename });
+      return { url: objects.publicUrl(key), name: filename, size: size ?? null, copy: { key, sourceUrl: url, contentType: typeOf(contentType ?? anyType) } };
+    });
+  }
+
+  return {
+    workspaceOf(to) {
+      for (const entry of Array.isArray(to) ? to : [to]) {
+        const address = typeof entry === 'string' ? parseMailbox(entry)?.address : undefined;
+        const workspaceId = address === undefined ? undefined : workspaceOfAddress(address);
+        if (workspaceId !== undefined) return workspaceId;
+      }
+      return undefined;
+    },
+
+    takes: (address) => workspaceOfAddress(address) !== undefined,
+
+    async receiveWebhook(workspaceId, mail) {
+      const from = parseMailbox(mail.from) ?? refuseField('invalid_body', 'from', 'must be an email address');
+      for (const [field, value] of [['from', mail.from], ['subject', mail.subject]] as const) if (!isOneLine(value)) refuseField('invalid_body', field, 'must be one line');
+      const text = mail.text ?? null;
+      const html = mail.html ?? null;
+      if (text === null && html === null) refuseField('invalid_body', 'text', 'or html is required');
+      const recipients = mail.to.flatMap((entry) => parseMailbox(entry)?.address ?? []);
+      const isOurs = (address: string): boolean => workspaceOfAddress(address) === workspaceId;
+      const attachments = copiesOf(workspaceId, mail);
+      await take(
+        workspaceId,
+        {
+          messageId: mail.messageId ?? '',
+          from,
+          ourAddresses: recipients.filter(isOurs),
+          otherRecipients: recipients.filter((address) => !isOurs(address)),
+          subject: mail.subject,
+          text,
+          html,
+          ...(await reader.display({ text, html })),
+          headers: headersOf(mail.headers ?? {}),
+          attachments: [],
+          authentication: null,
+          bounce: null,
+        },
+        { store: async () => ({ ...noFiles, attachments }) },
+      );
+    },
+
+    async receiveSmtp(received) {
+      const mail = await reader.file(received).catch((error: unknown): never => {
+        if (error instanceof Error && error.name === 'MailTooComplex') throw new UnacceptableMail(error.message, { cause: error });
+        throw error;
+      });
+      const from = senderOf(mail, received.envelope.sender);
+      const byWorkspace = Map.groupBy(received.recipients, workspaceOfAddress);
+      byWorkspace.delete(undefined);
+      if (byWorkspace.size === 0) throw new UnacceptableMail('no such address here');
+      for (const [workspaceId = '', ourAddresses] of byWorkspace) {
+        const { messageId, subject, text, html, body, bodyHtml, authentication, bounce } = mail;
+        // Nobody can be answered who gives no address to answer to: a machine's notice (RFC 5321 §4.5.5).
+        const headers = received.envelope.sender === '' ? { ...mail.headers, autoSubmitted: mail.headers.autoSubmitted ?? 'auto-generated' } : mail.headers;
+        const otherRecipients = mail.recipients.flatMap((address) => parseMailbox(address)?.address ?? []).filter((address) => workspaceOfAddress(address) !== workspaceId);
+        const incoming: IncomingMail = { messageId, from, ourAddresses, otherRecipients, subject, text, html, body, bodyHtml, headers, attachments: [], authentication, bounce };
+        await take(workspaceId, incoming, { store: () => storeFiles(workspaceId, mail) });
+      }
+    },
+  };
+}
+
+interface StoredFiles {
+  /** Of what was stored here, to be taken back if nothing comes to name it. */
+  readonly keys: readonly string[];
+  readonly attachments: readonly IncomingAttachment[];
+  /** Where the pictures are that the mail's HTML shows as cid:<content id>. */
+  readonly urlByContentId: ReadonlyMap<string, string>;
+}
+
+const noFiles: StoredFiles = { keys: [], attachments: [], urlByContentId: new Map() };
+
+/** The mail's own pictures at their address here; one that did not come with it is left out. */
+function withPictures(html: string | null, urlByContentId: ReadonlyMap<string, string>): string | null {
+  if (html === null) return null;
+  return html.replace(/<img\b[^>]*\bsrc="cid:([^"]*)"[^>]*>/g, (tag, id: string) => {
+    const url = urlByContentId.get(id.replaceAll('&amp;', '&'));
+    return url === undefined ? '' : tag.replace(`cid:${id}`, url);
+  });
+}
+
+/** What becomes a message has them; what a person may have written and was dropped is not lost either. */
+function wantsFiles(verdict: Verdict): boolean {
+  return verdict.kind === 'take' || (verdict.kind === 'drop' && verdict.reason === 'too_many');
+}
+
+function senderOf(mail: ReadMail, envelopeSender: string): Mailbox {
+  const named = mail.from === null ? undefined : parseMailbox(mail.from.address);
+  const from = named ?? parseMailbox(envelopeSender);
+  if (from === undefined) throw new UnacceptableMail('the mail does not say who it is from');
+  const name = oneLine(mail.from?.name ?? '');
+  return { address: from.address, name: name === '' ? null : name };
+}
+
+/** Names are compared without case; of a list its first value counts, References being one list however it came. */
+function headersOf(given: Readonly<Record<string, string | readonly string[]>>): IncomingMail['headers'] {
+  const byName = new Map(Object.entries(given).map(([name, value]) => [name.toLowerCase(), typeof value === 'string' ? value : value.join(' ')]));
+  return {
+    autoSubmitted: byName.get('auto-submitted'),
+    precedence: byName.get('precedence'),
+    listUnsubscribe: byName.get('list-unsubscribe'),
+    inReplyTo: byName.get('in-reply-to'),
+    references: byName.get('references'),
+  };
+}
+
+function typeOf(contentType: string): string {
+  const [type = ''] = contentType.toLowerCase().split(';');
+  return typeShape.test(type.trim()) ? type.trim() : anyType;
+}

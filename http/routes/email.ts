@@ -1,0 +1,229 @@
+// Mail: the domain it is sent from, the addresses it is taken at, the ones it is not sent to, and the webhook it comes in by.
+// Specification 4.19, 4.20; decisions "Inbound email", "Email domain".
+
+import Type from 'typebox';
+import { type EmailDomainView, emailDomainView, registerDomain, theEmailDomain } from '../../engine/email-domain.ts';
+import { refuse, refuseField } from '../../engine/errors.ts';
+import { listInboundAddresses, setInboundAddresses } from '../../engine/inbound-addresses.ts';
+import { systemCaller } from '../../engine/runtime/command.ts';
+import { listSuppressions, removeSuppression } from '../../engine/suppressions.ts';
+import { byCreated, pageOf } from '../cursor.ts';
+import { dkimKeyName } from '../outgoing-mail.ts';
+import { route } from '../route.ts';
+import { CursorQuery, Email, Id, NextCursor, nullable, Time, Url } from '../schemas.ts';
+import type { Services } from '../services.ts';
+import { openSecret } from '../workspace-secrets.ts';
+
+const DnsRecord = Type.Object({
+  type: Type.Enum(['MX', 'TXT', 'CNAME']),
+  name: Type.String(),
+  value: Type.String(),
+  priority: Type.Optional(Type.Integer({ description: 'Of MX alone.' })),
+  status: Type.Enum(['pending', 'verified']),
+});
+const EmailDomain = Type.Object({
+  id: Id,
+  name: Type.String(),
+  status: Type.Enum(['pending', 'verified'], { description: 'verified once every record stands.' }),
+  records: Type.Array(DnsRecord, { description: 'To be added to the domain\'s DNS. An SPF record that is there already needs only our a: term.' }),
+  lastCheckedAt: nullable(Time),
+  pollUntil: Type.String({ format: 'date-time', description: 'The records are looked for until then; registering again starts the seven days over.' }),
+});
+const Domain = Type.Object({ domain: EmailDomain });
+
+const InboundAddress = Type.Object({
+  address: Type.String(),
+  kind: Type.Enum(['auto', 'subdomain', 'custom'], { description: 'The workspace\'s own, one at its subdomain, one at its verified domain (which takes mail at any address).' }),
+  localPart: Type.String(),
+  departmentId: nullable(Id),
+});
+const InboundAddresses = Type.Object({ addresses: Type.Array(InboundAddress) });
+const LocalPart = Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9](?:[A-Za-z0-9._+-]*[A-Za-z0-9])?$', description: 'What stands before the @.' });
+
+const Line = Type.String({ maxLength: 2000 });
+const InboundMail = Type.Object({
+  from: Type.String({ minLength: 1, maxLength: 1000, description: 'An address, with or without a name.' }),
+  to: Type.Array(Type.String({ maxLength: 1000 }), { minItems: 1, maxItems: 100 }),
+  subject: Line,
+  text: Type.Optional(nullable(Type.String())),
+  html: Type.Optional(nullable(Type.String({ description: 'At least one of text and html.' }))),
+  messageId: Type.Optional(nullable(Line)),
+  headers: Type.Optional(nullable(Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]), { description: 'Auto-Submitted, Precedence, In-Reply-To, References and List-Unsubscribe are read, whatever their case.' }))),
+  attachments: Type.Optional(
+    nullable(
+      Type.Array(
+        Type.Object({
+          filename: Type.String({ minLength: 1, maxLength: 500 }),
+          url: Url,
+          size: Type.Optional(Type.Integer({ minimum: 0 })),
+          contentType: Type.Optional(Type.String({ maxLength: 200 })),
+        }),
+        { maxItems: 100, description: 'Fetched from their URL, which must be public, and kept here.' },
+      ),
+    ),
+  ),
+});
+
+export const emailRoutes = [
+  route({
+    operation: 'emailDomain.read',
+    method: 'GET',
+    path: '/email/domain',
+    tag: 'Email',
+    summary: 'Read the email domain',
+    access: { kind: 'agent', scope: null },
+    reply: { status: 200, schema: Type.Object({ domain: nullable(EmailDomain) }) },
+    refusals: [],
+    read(view) {
+      const domain = theEmailDomain(view);
+      return { domain: domain === undefined ? null : emailDomainView(domain) };
+    },
+  }),
+
+  route({
+    operation: 'emailDomain.readOne',
+    method: 'GET',
+    path: '/email/domain/{domainId}',
+    tag: 'Email',
+    summary: 'Read the email domain by its id',
+    access: { kind: 'agent', scope: null },
+    params: Type.Object({ domainId: Id }),
+    reply: { status: 200, schema: Domain },
+    refusals: [],
+    read(view, { params }) {
+      const domain = theEmailDomain(view);
+      return domain?.id === params.domainId ? { domain: emailDomainView(domain) } : refuse('not_found');
+    },
+  }),
+
+  route({
+    operation: 'emailDomain.register',
+    method: 'POST',
+    path: '/email/domain',
+    tag: 'Email',
+    summary: 'Register the email domain',
+    description:
+      'Answers with the DNS records to add. They are looked for with growing pauses for up to seven days; once all of them stand, mail is sent from the domain, signed, and taken at every address of it. ' +
+      'Registering the same domain again keeps its records and starts the days over; another domain takes its place. 409 when another workspace has verified it.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    body: Type.Object({ domain: Type.String({ minLength: 3, maxLength: 253, description: 'An apex domain, such as example.com.' }) }),
+    reply: { status: 200, schema: Domain },
+    refusals: ['conflict', 'email_provider_error', 'email_provider_not_configured'],
+    async run({ workspaceId, caller, body }, services) {
+      const { engine, directory, config, emailDomains } = services;
+      if (emailDomains === undefined) refuse('email_provider_not_configured');
+      const name = (await services.apexDomain(body.domain)) ?? refuseField('invalid_body', 'domain', 'must be an apex domain, such as example.com');
+      const holder = directory.findDomain(name);
+      if (holder !== undefined && holder !== workspaceId) refuse('conflict', { message: `${name} is verified in another workspace.` });
+      const view = engine.workspace(workspaceId)?.view(caller);
+      const isKnown = view !== undefined && theEmailDomain(view)?.name === name;
+      const made = isKnown ? undefined : await emailDomains.register(name).catch((cause: unknown) => refuse('email_provider_error', { cause }));
+      const domain =
+        made === undefined ? undefined : { name, records: made.records, selector: made.selector, sealedPrivateKey: services.secrets.seal(made.privateKey, dkimKeyName(workspaceId, name)) };
+      const registered: EmailDomainView = await engine.execute(registerDomain, { workspaceId, caller, params: { name, domain, firstPauseMs: config.domainPollSeconds * 1000 } });
+      // The one before is free for others now. The same one again may be claimed at this moment, and keeps its claim.
+      if (!isKnown) await directory.sweepDomains(verifiedDomainOf(services), { workspaceId });
+      return { domain: registered };
+    },
+  }),
+
+  route({
+    operation: 'inboundAddress.list',
+    method: 'GET',
+    path: '/email/inbound-addresses',
+    tag: 'Email',
+    summary: 'List the addresses that mail is taken at',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    reply: { status: 200, schema: InboundAddresses },
+    refusals: [],
+    read: (view, _, { config }) => ({ addresses: listInboundAddresses(view, config.mailHost) }),
+  }),
+
+  route({
+    operation: 'inboundAddress.set',
+    method: 'PUT',
+    path: '/email/inbound-addresses',
+    tag: 'Email',
+    summary: 'Replace the mapped addresses',
+    description: 'Each local part takes mail at the workspace\'s subdomain and at its verified domain, for a department or, with null, for the default one.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    body: Type.Object({ addresses: Type.Array(Type.Object({ localPart: LocalPart, departmentId: nullable(Id) }), { maxItems: 100 }) }),
+    reply: { status: 200, schema: InboundAddresses },
+    refusals: [],
+    run: async ({ workspaceId, caller, body }, { engine, config }) => ({
+      addresses: await engine.execute(setInboundAddresses, { workspaceId, caller, params: { addresses: body.addresses, mailHost: config.mailHost } }),
+    }),
+  }),
+
+  route({
+    operation: 'suppression.list',
+    method: 'GET',
+    path: '/email/suppressions',
+    tag: 'Email',
+    summary: 'List addresses that mail is not sent to',
+    description: 'Mail there came back, or was refused for good. Newest first.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    query: Type.Object(CursorQuery),
+    reply: {
+      status: 200,
+      schema: Type.Object({ suppressions: Type.Array(Type.Object({ email: Type.String(), reason: Type.Enum(['bounce', 'rejected']), createdAt: Time })), nextCursor: NextCursor }),
+    },
+    refusals: [],
+    read(view, { query }) {
+      const { rows, nextCursor } = pageOf(query, (page) => listSuppressions(view, page), byCreated);
+      return { suppressions: rows.map(({ email, reason, createdAt }) => ({ email, reason, createdAt })), nextCursor };
+    },
+  }),
+
+  route({
+    operation: 'suppression.delete',
+    method: 'DELETE',
+    path: '/email/suppressions/{email}',
+    tag: 'Email',
+    summary: 'Send mail there again',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    params: Type.Object({ email: Email }),
+    reply: { status: 204, schema: null },
+    refusals: [],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(removeSuppression, { workspaceId, caller, params }),
+  }),
+
+  route({
+    operation: 'email.inbound',
+    method: 'POST',
+    path: '/email/inbound',
+    tag: 'Email',
+    summary: 'Deliver a mail',
+    description:
+      'By a mail provider. It becomes a message in the conversation it answers, or a new ticket. The same mail again is taken and changes nothing; mail by machines and lists is taken and dropped, with an entry in the audit log. ' +
+      'The first of `to` that anybody here has says whose secret signs it. Accept and Content-Type are not looked at.',
+    access: {
+      kind: 'signed',
+      signers({ body }, services) {
+        // Looked at before it is checked: only for its recipients.
+        const workspaceId = services.inboundMail.workspaceOf((body as { to?: unknown } | null)?.to);
+        const secret = workspaceId === undefined ? undefined : openSecret(services, workspaceId, 'inbound-email');
+        return workspaceId === undefined || secret === undefined ? [] : [{ workspaceId, secret }];
+      },
+    },
+    anyHeaders: true,
+    httpOnly: true,
+    body: InboundMail,
+    reply: { status: 200, schema: null },
+    refusals: ['site_bootstrap_failed'],
+    run: ({ workspaceId, body }, { inboundMail }) => inboundMail.receiveWebhook(workspaceId, body),
+  }),
+];
+
+/** The domain that a workspace has verified, by its own file; null when that cannot be read now, which its opening put into the log. */
+export function verifiedDomainOf({ engine }: Pick<Services, 'engine'>): (workspaceId: string) => string | undefined | null {
+  return (workspaceId) => {
+    try {
+      const view = engine.workspace(workspaceId)?.view(systemCaller);
+      const domain = view === undefined ? undefined : theEmailDomain(view);
+      return domain?.status === 'verified' ? domain.name : undefined;
+    } catch {
+      return null;
+    }
+  };
+}

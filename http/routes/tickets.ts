@@ -1,0 +1,30 @@
+// Tickets. Specification 4.6, decisions 4.6.
+
+import Type from 'typebox';
+import { createTicket } from '../../engine/tickets.ts';
+import { route } from '../route.ts';
+import { Conversation, Email, Id, Subject, Text } from '../schemas.ts';
+
+export const ticketRoutes = [
+  route({
+    operation: 'ticket.create',
+    method: 'POST',
+    path: '/tickets',
+    tag: 'Tickets',
+    summary: 'Write to a customer first',
+    description:
+      'By an admin, a supervisor, or an agent with canTransfer. The customer is found or made by its address; the message is the calling agent\'s and is mailed. Answers come by mail into the same ticket; ' +
+      'what follows is written with POST /conversations/{conversationId}/messages.',
+    access: { kind: 'agent', scope: 'conversations:write' },
+    body: Type.Object({
+      customerEmail: Email,
+      customerName: Type.Optional(Subject),
+      subject: Subject,
+      body: Text,
+      departmentId: Type.Optional(Id),
+    }),
+    reply: { status: 201, schema: Conversation },
+    refusals: ['forbidden', 'feature_locked', 'site_bootstrap_failed'],
+    run: ({ workspaceId, caller, body }, { engine, config }) => engine.execute(createTicket, { workspaceId, caller, params: { ...body, mailHost: config.mailHost } }),
+  }),
+];

@@ -1,0 +1,12 @@
+// What a domain is: its written form, and whether it is one that somebody can register. The only importer of tldts, whose list of
+// public suffixes is loaded when it is first asked.
+
+import { domainToASCII } from 'node:url';
+
+/** The domain in the form of DNS, in lower case, when it is an apex (example.com, example.co.uk); else undefined. */
+export async function apexDomain(text: string): Promise<string | undefined> {
+  const name = domainToASCII(text.trim().replace(/\.$/, ''));
+  if (!/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/.test(name)) return undefined;
+  const { getDomain } = await import('tldts');
+  return getDomain(name, { allowPrivateDomains: false }) === name ? name : undefined;
+}

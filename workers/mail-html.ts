@@ -1,0 +1,69 @@
+// HTML that strangers sent, made safe to show to agents: no script, no style, no form, nothing loaded from elsewhere (a remote
+// picture tells its sender when and where the mail was read). The only importer of sanitize-html. Works in the mail thread.
+
+import sanitizeHtml from 'sanitize-html';
+
+/** Pictures of the mail itself keep their cid: address, for the caller to put theirs in its place. */
+const allowed: sanitizeHtml.IOptions = {
+  allowedTags: [
+    ...['p', 'br', 'div', 'span', 'hr', 'pre', 'code', 'blockquote', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'dl', 'dt', 'dd'],
+    ...['b', 'strong', 'i', 'em', 'u', 's', 'del', 'ins', 'small', 'sub', 'sup', 'mark', 'q', 'a', 'img'],
+    ...['table', 'caption', 'thead', 'tbody', 'tfoot', 'tr', 'th', 'td'],
+  ],
+  allowedAttributes: { a: ['href', 'title', 'rel', 'target'], img: ['src', 'alt', 'width', 'height'], td: ['colspan', 'rowspan'], th: ['colspan', 'rowspan'], ol: ['start'] },
+  allowedSchemes: ['http', 'https', 'mailto', 'tel'],
+  allowedSchemesByTag: { img: ['cid'] },
+  // What stands in these is not text of the mail.
+  nonTextTags: ['script', 'style', 'textarea', 'option', 'title', 'noscript', 'noembed', 'noframes', 'template', 'xmp', 'svg', 'math', 'object', 'iframe', 'button'],
+  allowProtocolRelative: false,
+  nestingLimit: 100,
+  transformTags: { a: linkOut },
+};
+
+/** A link leads elsewhere, in a window that knows nothing of ours; one that would lead into our own pages leads nowhere. */
+function linkOut(tagName: string, attribs: sanitizeHtml.Attributes): sanitizeHtml.Tag {
+  const { href = '', title } = attribs;
+  const leadsOut = /^(?:https?:\/\/|mailto:|tel:)/i.test(href.trim());
+  return { tagName, attribs: leadsOut ? { href, rel: 'noopener noreferrer nofollow', target: '_blank', ...(title === undefined ? {} : { title }) } : {} };
+}
+
+/** Containers that clients put the earlier mail into, by class or id. */
+const historyClass = /(?:^|\s)(?:gmail_quote|gmail_quote_container|gmail_extra|\w*yahoo_quoted|moz-cite-prefix|protonmail_quote|tutanota_quote|zmail_extra|OutlookMessageHeader|mail_quote|quoted-message)(?:\s|$)/;
+const historyId = /^(?:isForwardContent|mail-editor-reference-message-container|replySplit|\w*yahoo_quoted_\w*|divRplyFwdMsg|ms-outlook-mobile-reference-message)$/;
+/** From here on everything is the earlier mail: Outlook marks its beginning and not its end. */
+const historyBegins: readonly RegExp[] = [
+  /<[a-z]+[^<>]{0,200}\bid=["']?(?:x_)?(?:appendonsend|divRplyFwdMsg|mail-editor-reference-message-container|stopSpelling)["'\s>]/i,
+  /<div[^<>]{0,200}\bstyle=["'][^"'<>]{0,100}border:\s*none;\s*border-top:\s*solid #(?:E1E1E1|B5C4DF) 1\.0pt/i,
+];
+
+export interface SafeHtml {
+  readonly html: string;
+  /** Of the text in it, without markup. */
+  readonly textChars: number;
+  /** Whether there was earlier mail in it that was left out. */
+  readonly leftHistoryOut: boolean;
+}
+
+export function safeHtml(html: string, options: { withHistory: boolean }): SafeHtml {
+  let leftHistoryOut = false;
+  const begin = options.withHistory ? -1 : firstOf(html);
+  if (begin >= 0) leftHistoryOut = true;
+  const isLeftOut = (frame: sanitizeHtml.IFrame): boolean => {
+    if (frame.tag === 'img') return frame.attribs['src']?.startsWith('cid:') !== true;
+    if (options.withHistory || !isHistory(frame)) return false;
+    leftHistoryOut = true;
+    return true;
+  };
+  const safe = sanitizeHtml(begin >= 0 ? html.slice(0, begin) : html, { ...allowed, exclusiveFilter: isLeftOut });
+  return { html: safe.trim(), textChars: safe.replace(/<[^<>]*>/g, '').trim().length, leftHistoryOut };
+}
+
+function isHistory({ tag, attribs }: sanitizeHtml.IFrame): boolean {
+  if (tag === 'blockquote' && attribs['type'] === 'cite') return true;
+  return historyClass.test(attribs['class'] ?? '') || historyId.test(attribs['id'] ?? '');
+}
+
+function firstOf(html: string): number {
+  const found = historyBegins.map((pattern) => html.search(pattern)).filter((index) => index >= 0);
+  return found.length === 0 ? -1 : Math.min(...found);
+}

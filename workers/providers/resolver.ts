@@ -1,0 +1,39 @@
+// Names to records, by real DNS queries: the system's servers, or those of DNS_SERVERS. Every question has a time limit.
+
+import { Resolver } from 'node:dns/promises';
+
+export interface NameResolver {
+  /** Empty when the name or the record is not there; rejects when no server said so. */
+  mx(name: string): Promise<{ readonly exchange: string; readonly priority: number }[]>;
+  /** Each record whole, however it was cut for the wire. */
+  txt(name: string): Promise<string[]>;
+  cname(name: string): Promise<string[]>;
+  /** For libraries that ask for records of any type. Rejects as node:dns does. */
+  records(name: string, type: string): Promise<string[] | string[][]>;
+}
+
+const timeoutMs = 3000;
+const tries = 2;
+const absent: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
+
+/** `servers` as `ip` or `ip:port`; undefined: the system's. */
+export function createResolver(servers: readonly string[] | undefined): NameResolver {
+  const resolver = new Resolver({ timeout: timeoutMs, tries });
+  if (servers !== undefined) resolver.setServers(servers);
+  return {
+    mx: (name) => orNone(resolver.resolveMx(name)),
+    txt: async (name) => (await orNone(resolver.resolveTxt(name))).map((parts) => parts.join('')),
+    cname: (name) => orNone(resolver.resolveCname(name)),
+    // The types of node:dns know each record's own shape; who asks by type knows it too.
+    records: (name, type) => resolver.resolve(name, type) as Promise<string[] | string[][]>,
+  };
+}
+
+async function orNone<Found>(question: Promise<Found[]>): Promise<Found[]> {
+  try {
+    return await question;
+  } catch (error) {
+    if (absent.has((error as NodeJS.ErrnoException).code ?? '')) return [];
+    throw error;
+  }
+}
