@@ -15,27 +15,31 @@ function write(toy: Toy, workspaceId: string, size = 3000): Promise<void> {
 }
 
 const pageBytes = 4096;
+const wantedRestarts = 3;
+/** Many times what so many restarts take where the thread gets a core to itself. */
+const maxWrites = 50_000;
 
-t.test('a log stays within its bound under load, copied by a thread, and nothing is lost', async (t) => {
+t.test('a log is copied back by a thread and begins anew while writers go on, and nothing is lost', async (t) => {
   const checkpointer = createCheckpointer();
   t.teardown(() => checkpointer.stop());
   const toy = startToy(t, { frameLimit: 200, checkpoint: (path) => checkpointer.checkpoint(path) });
   const { workspaceId, db } = toy.workspace();
-  let longest = 0;
   let count = 0;
+  let restarts = 0;
+  let frames = 0;
   const writer = async (): Promise<void> => {
-    for (let index = 0; index < 250; index += 1) {
-      await write(toy, workspaceId);
+    while (restarts < wantedRestarts && count < maxWrites) {
       count += 1;
-      longest = Math.max(longest, db.logLength().logFrames);
+      await write(toy, workspaceId);
+      const { logFrames } = db.logLength();
+      if (logFrames < frames) restarts += 1;
+      frames = logFrames;
     }
   };
   await Promise.all(Array.from({ length: 8 }, writer));
-  const bytes = statSync(`${db.path}-wal`).size;
-  t.ok(statSync(db.path).size > 1000 * pageBytes, 'the file itself grows');
-  t.ok(bytes < 2000 * pageBytes, `the log's file has ${Math.round(bytes / pageBytes)} pages, its longest was ${longest}`);
-  t.equal(count, 2000);
-  t.same(toy.read(workspaceId, 'SELECT count(*) AS events, max(seq) AS last FROM event'), [{ events: 2000, last: 2000 }]);
+  t.ok(restarts >= wantedRestarts, `the log began anew within ${count} writes`);
+  t.ok(statSync(db.path).size > 200 * pageBytes, 'the file itself grows');
+  t.same(toy.read(workspaceId, 'SELECT count(*) AS events, max(seq) AS last FROM event'), [{ events: count, last: count }]);
   t.same(toy.read(workspaceId, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
 });
 

@@ -63,7 +63,7 @@ export class Post implements MailSender {
     if (chance < 0.15) throw new Error('away');
     if (chance < 0.2) {
       this.refused.add(id);
-      throw new MailRefused('no such mailbox');
+      throw new MailRefused('no such mailbox', { isAddress: true, cause: undefined });
     }
     const before = this.delivered.get(id);
     if (before !== undefined && !before.mayRepeat) this.#isWrong(`mail ${id} was sent again after it had been sent`);
