@@ -1,6 +1,7 @@
 // One worker thread that answers questions: started by the first one, started again if it dies, with a bound on what waits and
 // a time limit on each answer. Every thread of the service is asked through this; its own file says what it can be asked.
 
+import { setPriority } from 'node:os';
 import { parentPort, Worker } from 'node:worker_threads';
 
 /** Questions that a thread answers: by name, from plain data to plain data. */
@@ -60,19 +61,23 @@ export interface ThreadOptions {
   readonly timeoutMs: number;
   /** Plain data for the thread's workerData. */
   readonly data?: unknown;
-  /** Megabytes for its new objects and for those that stay. A thread that needs more of the latter dies. */
-  readonly heapMb?: { readonly young: number; readonly old: number };
+  /** Megabytes for its new objects, if that matters, and for those that stay. A thread that needs more of the latter dies. */
+  readonly heapMb?: { readonly young?: number; readonly old: number };
+  /** A thread that nobody has asked for so long is ended; the next question starts it again. */
+  readonly idleMs?: number;
 }
 
 export function createThread<Q extends Questions>(options: ThreadOptions): Thread<Q> {
   const waiting = new Map<number, Waiting>();
   let worker: Worker | undefined;
+  let idle: NodeJS.Timeout | undefined;
   let lastId = 0;
   let stopped = false;
 
   function start(): Worker {
     const { heapMb } = options;
-    const resourceLimits = heapMb === undefined ? {} : { maxYoungGenerationSizeMb: heapMb.young, maxOldGenerationSizeMb: heapMb.old };
+    const young = heapMb?.young === undefined ? {} : { maxYoungGenerationSizeMb: heapMb.young };
+    const resourceLimits = heapMb === undefined ? {} : { ...young, maxOldGenerationSizeMb: heapMb.old };
     const started = new Worker(options.file, { workerData: options.data, resourceLimits });
     // It must not keep the process alive; what waits for it does that.
     started.unref();
@@ -90,7 +95,14 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
     const one = waiting.get(id);
     waiting.delete(id);
     clearTimeout(one?.timer);
+    if (waiting.size === 0 && options.idleMs !== undefined) idle = setTimeout(rest, options.idleMs).unref();
     return one;
+  }
+
+  function rest(): void {
+    const resting = worker;
+    worker = undefined;
+    void resting?.terminate();
   }
 
   function failAll(died: Worker, cause: Error): void {
@@ -107,6 +119,7 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
       if (stopped) return Promise.reject(new ThreadFailed(`the ${options.title} thread is stopped`));
       if (waiting.size >= options.maxWaiting) return Promise.reject(new ThreadBusy(`${options.maxWaiting} questions wait for the ${options.title} thread already`));
       const asked = (worker ??= start());
+      clearTimeout(idle);
       lastId += 1;
       const id = lastId;
       return new Promise((resolve, reject) => {
@@ -127,12 +140,21 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
     },
     async stop() {
       stopped = true;
+      clearTimeout(idle);
       const running = worker;
       if (running === undefined) return;
       failAll(running, new Error('it was stopped'));
       await running.terminate();
     },
   };
+}
+
+/** The priority of work that nobody waits for, on the scale of nice(1). */
+const backgroundPriority = 10;
+
+/** The thread's side: gives way to every thread that somebody waits for. Linux alone gives a thread a priority of its own; elsewhere nothing changes. */
+export function giveWay(): void {
+  if (process.platform === 'linux') setPriority(backgroundPriority);
 }
 
 /**
