@@ -141,14 +141,15 @@ export class Engine {
     else workspace.lane.whenDurable(call);
   }
 
-  /** Sets the alarms of every workspace from its rows, a file per turn of the loop, so that requests are served meanwhile. */
-  async wakeAll(): Promise<void> {
+  /** Sets the alarms of every workspace from its rows and shows each to `visit`, a file per turn of the loop, so that requests are served meanwhile. */
+  async wakeAll(visit: (workspace: Workspace) => void = () => {}): Promise<void> {
     for (const name of readdirSync(this.#folder)) {
       const workspaceId = name.replace(/\.db$/, '');
       if (!name.endsWith('.db') || !uuid.test(workspaceId)) continue;
       if (this.#stopped) return;
       try {
-        this.workspace(workspaceId);
+        const workspace = this.workspace(workspaceId);
+        if (workspace !== undefined) visit(workspace);
       } catch {
         // Logged where it was opened; the others go on.
       }

@@ -37,6 +37,8 @@ export interface OutboxKind {
   kept?(payload: unknown, state: 'sent' | 'failed'): unknown;
   /** In the transaction that records the outcome of an attempt. */
   settled?(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void;
+  /** For work that takes minutes: so many at once over all workspaces, counted apart, so that mail never waits for it. */
+  readonly maxUnderWay?: number;
 }
 
 export type OutboxKinds = Readonly<Record<string, OutboxKind>>;
@@ -57,6 +59,8 @@ export class OutsideFailure extends Error {
 /** Deeds under way at once, so that a slow receiver of one workspace does not hold up another's. */
 const maxPerWorkspace = 8;
 const maxInAll = 64;
+/** The budget of everything that has none of its own. */
+const quick = 'quick';
 /** Up to this share of a pause is added at random, so that what failed together does not come back together. */
 const jitter = 0.2;
 const maxAnswerChars = 500;
@@ -70,12 +74,13 @@ export class Outbox {
   readonly #workspace: (workspaceId: string) => Workspace | undefined;
   readonly #random: () => number;
   readonly #alarms: Alarms;
-  readonly #underWay = new Map<string, Set<string>>();
-  /** Workspaces that found the whole budget taken, in the order they came. */
-  readonly #waiting = new Set<string>();
+  /** By workspace, then by id: the budget that it counts against. */
+  readonly #underWay = new Map<string, Map<string, string>>();
+  readonly #counts = new Map<string, number>();
+  /** By budget: the workspaces that found it used up, in the order they came. */
+  readonly #waiting = new Map<string, Set<string>>();
   readonly #pauses = new Set<() => void>();
   #idle: (() => void)[] = [];
-  #countInAll = 0;
   #stopped = false;
 
   constructor(options: { clock: Clock; log: Log; kinds: OutboxKinds; workspace: (workspaceId: string) => Workspace | undefined; random: () => number }) {
@@ -92,7 +97,9 @@ export class Outbox {
   }
 
   get underWay(): number {
-    return this.#countInAll;
+    let count = 0;
+    for (const ofBudget of this.#counts.values()) count += ofBudget;
+    return count;
   }
 
   /** Starts nothing more. What is under way is recorded if it ends in time, else done again after the restart. */
@@ -102,10 +109,10 @@ export class Outbox {
     for (const wake of this.#pauses) wake();
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing quick is under way. Long work is not waited for. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#countInAll === 0) resolve();
+      if (this.#countOf(quick) === 0) resolve();
       else this.#idle.push(resolve);
     });
   }
@@ -115,18 +122,19 @@ export class Outbox {
     try {
       const workspace = this.#workspace(workspaceId);
       if (workspace === undefined) return;
-      const mine = this.#underWay.get(workspaceId) ?? new Set();
+      const mine = this.#underWay.get(workspaceId) ?? new Map<string, string>();
       const at = isoTime(this.#clock.now());
       for (const row of dueOutbox(workspace.db, at, maxPerWorkspace + mine.size)) {
         if (mine.has(row.id)) continue;
-        if (mine.size >= maxPerWorkspace) break;
-        if (this.#countInAll >= maxInAll) {
-          this.#waiting.add(workspaceId);
-          break;
+        const { budget, limit } = this.#budgetOf(row);
+        if (budget === quick && countOf(mine, quick) >= maxPerWorkspace) continue;
+        if (this.#countOf(budget) >= limit) {
+          this.#waiting.set(budget, (this.#waiting.get(budget) ?? new Set()).add(workspaceId));
+          continue;
         }
-        mine.add(row.id);
+        mine.set(row.id, budget);
         this.#underWay.set(workspaceId, mine);
-        this.#countInAll += 1;
+        this.#counts.set(budget, this.#countOf(budget) + 1);
         void this.#attempt(workspaceId, row);
       }
       // Whatever is due and not started follows one that is under way; what is due later has its own time.
@@ -221,19 +229,36 @@ export class Outbox {
     });
   }
 
+  #countOf(budget: string): number {
+    return this.#counts.get(budget) ?? 0;
+  }
+
+  #budgetOf(row: OutboxRow): { budget: string; limit: number } {
+    const own = this.#kinds[row.kind]?.maxUnderWay;
+    return own === undefined ? { budget: quick, limit: maxInAll } : { budget: row.kind, limit: own };
+  }
+
   #finish(workspaceId: string, id: string): void {
-    this.#countInAll -= 1;
     const mine = this.#underWay.get(workspaceId);
+    const budget = mine?.get(id) ?? quick;
     mine?.delete(id);
     if (mine?.size === 0) this.#underWay.delete(workspaceId);
-    const [next] = this.#waiting;
+    this.#counts.set(budget, this.#countOf(budget) - 1);
+    const waiting = this.#waiting.get(budget);
+    const [next] = waiting ?? [];
     if (next !== undefined) {
-      this.#waiting.delete(next);
+      waiting?.delete(next);
       this.#drain(next);
     }
     this.#drain(workspaceId);
-    if (this.#countInAll > 0) return;
+    if (this.#countOf(quick) > 0) return;
     for (const resolve of this.#idle) resolve();
     this.#idle = [];
   }
+}
+
+function countOf(underWay: ReadonlyMap<string, string>, budget: string): number {
+  let count = 0;
+  for (const one of underWay.values()) if (one === budget) count += 1;
+  return count;
 }
