@@ -84,9 +84,10 @@ function operationOf(route: Route): Json {
     security: securityOf(access),
     ...(access.kind === 'agent' ? { 'x-scope': access.scope, 'x-role': access.role ?? 'any', ...(access.feature === undefined ? {} : { 'x-feature': access.feature }) } : {}),
     ...(route.limit === undefined ? {} : { 'x-rate-limit': route.limit }),
-    'x-socket-method': (access.kind === 'agent' || access.kind === 'visitor') && route.httpOnly !== true && route.send === undefined,
+    'x-socket-method': (access.kind === 'agent' || access.kind === 'visitor') && route.httpOnly !== true && route.send === undefined && route.receive === undefined,
     parameters: [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query'), ...['ServiceVersion', 'RequestId'].map((name) => ({ $ref: `#/components/parameters/${name}` }))],
     ...(route.rawBody === undefined ? {} : { requestBody: { required: true, content: { [route.rawBody.contentType]: { schema: route.rawBody.schema } } } }),
+    ...(route.receive === undefined ? {} : { requestBody: { required: true, content: { '*/*': { schema: { type: 'string', format: 'binary' } } } } }),
     ...(route.body === undefined ? {} : { requestBody: { required: hasRequired(route.body), content: { 'application/json': { schema: route.body } } } }),
     responses: {
       [reply.status]: {

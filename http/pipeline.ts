@@ -12,6 +12,7 @@ import { type Caller, systemCaller } from '../engine/runtime/command.ts';
 import type { View } from '../engine/runtime/context.ts';
 import { allowsOrigin, requireSite } from '../engine/sites.ts';
 import { visitorKind } from '../engine/visitors.ts';
+import { BodyStream, type Streamed } from './body-streams.ts';
 import { authenticate, authenticateSigned, type Credential } from './credentials.ts';
 import { allowOf, bearerOf, preflightHeaders, replyHeaders, type ReplyFacts, requestIdOf, requireAccept } from './headers.ts';
 import type { Metrics } from './metrics.ts';
@@ -38,8 +39,8 @@ export interface RequestHead {
 export interface Reply {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** Text, bytes, or text in parts; undefined for none. */
-  readonly body: string | Uint8Array | AsyncIterable<string> | undefined;
+  /** Text, bytes, text in parts, or parts of bytes that are so many together; undefined for none. */
+  readonly body: string | Uint8Array | AsyncIterable<string> | Streamed | undefined;
 }
 
 export type Respond = (reply: Reply) => void;
@@ -76,20 +77,24 @@ class Asked implements Call, Parts {
   readonly #head: RequestHead;
 
   /** Refuses invalid_body. */
-  constructor({ compiled, head, pathParams, requestId }: Begun, body: Uint8Array) {
+  constructor({ compiled, head, pathParams, requestId }: Begun, body: Uint8Array | BodyStream) {
     this.#head = head;
     this.params = pathParams;
     this.query = queryOf(compiled.reader, head.query);
-    this.body = bodyOf(compiled.route, head, body);
+    this.body = body instanceof BodyStream ? body : bodyOf(compiled.route, head, body);
     this.userAgent = head.headers['user-agent'] ?? null;
     this.origin = head.headers['origin'];
     this.requestId = requestId;
     this.token = bearerOf(head.headers['authorization']);
-    this.raw = compiled.route.rawBody === undefined ? undefined : rawOf(head, body);
+    this.raw = compiled.route.rawBody === undefined || body instanceof BodyStream ? undefined : rawOf(head, body);
   }
 
   get ip(): string {
     return this.#head.ip;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return this.#head.headers;
   }
 }
 
@@ -155,7 +160,8 @@ export class Pipeline {
     }
   }
 
-  finish(begun: Begun, body: Uint8Array, respond: Respond): void {
+  /** `body` is a stream where the route receives one. */
+  finish(begun: Begun, body: Uint8Array | BodyStream, respond: Respond): void {
     const { compiled, head, requestId } = begun;
     const settle: Settle = (outcome, budget) => {
       const reply = this.#replyTo(begun, outcome, budget);
@@ -204,7 +210,7 @@ export class Pipeline {
     const requestId = this.#services.ids.uuid();
     const compiled = this.#byOperation.get(frame.operation);
     const kind = credential.caller.kind;
-    if (compiled === undefined || compiled.route.httpOnly === true || compiled.route.send !== undefined || compiled.route.access.kind !== kind) {
+    if (compiled === undefined || compiled.route.httpOnly === true || compiled.route.send !== undefined || compiled.route.receive !== undefined || compiled.route.access.kind !== kind) {
       const refusal = new Refusal('not_found', `There is no method ${frame.operation} here.`, undefined);
       done(refusal.status, errorBody(refusal));
       return;
@@ -215,7 +221,7 @@ export class Pipeline {
       done(status, 'refusal' in outcome ? errorBody(outcome.refusal) : 'raw' in outcome ? null : (outcome.value ?? null));
     };
     try {
-      this.#perform(compiled, { ...credential, requestId, token: undefined, raw: undefined, ...partsOfFrame(compiled.reader, frame.params) }, settle);
+      this.#perform(compiled, { ...credential, requestId, headers: {}, token: undefined, raw: undefined, ...partsOfFrame(compiled.reader, frame.params) }, settle);
     } catch (error) {
       settle(this.#failure(compiled, error, requestId), undefined);
     }
@@ -245,6 +251,7 @@ export class Pipeline {
       if (view !== undefined) authorise(route, view, call);
       // Each part was held against the route's own schema.
       const input = call as unknown as Input<never, never, never>;
+      const send = route.send ?? route.receive;
       if (route.read !== undefined && view !== undefined) {
         const outcome = this.#success(compiled, route.read(view, input, this.#services));
         whenDurable(() => answer(outcome));
@@ -258,8 +265,8 @@ export class Pipeline {
           .catch(failWhenDurable);
       } else if (route.run !== undefined) {
         route.run(input, this.#services).then((value) => answer(this.#success(compiled, value))).catch(failWhenDurable);
-      } else if (route.send !== undefined) {
-        const raw = route.send(input, this.#services);
+      } else if (send !== undefined) {
+        const raw = send(input, this.#services);
         if (raw instanceof Promise) raw.then((reply) => answer({ raw: reply })).catch(failWhenDurable);
         else answer({ raw });
       } else throw new Error(`${route.operation} has nothing to answer with`);
@@ -311,8 +318,10 @@ export class Pipeline {
     const headers = replyHeaders(facts);
     if ('raw' in outcome) {
       const { status, headers: own, body } = outcome.raw;
-      const isStreamed = typeof body === 'object' && Symbol.asyncIterator in body;
-      return { status, headers: { ...headers, ...own }, body: isStreamed ? this.#logged(body, { requestId: begun.requestId, operation: begun.compiled.route.operation }) : body };
+      const about = { requestId: begun.requestId, operation: begun.compiled.route.operation };
+      const reply = { status, headers: { ...headers, ...own } };
+      if (typeof body !== 'object' || body instanceof Uint8Array) return { ...reply, body };
+      return { ...reply, body: 'parts' in body ? { ...body, parts: this.#logged(body.parts, about) } : this.#logged(body, about) };
     }
     if (outcome.value === undefined) return { status: outcome.status, headers, body: undefined };
     headers['Content-Type'] = 'application/json; charset=utf-8';
@@ -320,7 +329,7 @@ export class Pipeline {
   }
 
   /** What fails after its first part can no longer be answered with an error. */
-  async *#logged(parts: AsyncIterable<string>, about: { requestId: string; operation: string }): AsyncGenerator<string> {
+  async *#logged<Part>(parts: AsyncIterable<Part>, about: { requestId: string; operation: string }): AsyncGenerator<Part> {
     try {
       yield* parts;
     } catch (error) {

@@ -6,6 +6,7 @@ import type { Feature } from '../engine/entitlements.ts';
 import type { Slug } from '../engine/errors.ts';
 import type { Caller } from '../engine/runtime/command.ts';
 import type { View } from '../engine/runtime/context.ts';
+import type { Streamed } from './body-streams.ts';
 import type { Services } from './services.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -83,6 +84,8 @@ export interface Call {
   readonly userAgent: string | null;
   readonly origin: string | undefined;
   readonly requestId: string;
+  /** Of the HTTP request, names in lower case; none for a socket's call. */
+  readonly headers: Readonly<Record<string, string>>;
   /** The credential as it came, without its scheme. */
   readonly token: string | undefined;
   /** On routes with a rawBody alone. */
@@ -100,7 +103,7 @@ export interface RawReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Parts are asked for one by one, as the caller takes them. If one fails the connection is torn, so that the rest is missed. */
-  readonly body: string | Uint8Array | AsyncIterable<string>;
+  readonly body: string | Uint8Array | AsyncIterable<string> | Streamed;
 }
 
 interface Described {
@@ -130,12 +133,14 @@ interface Described {
 
 type Handling<P, Q, B, R> =
   /** Synchronous, on what is there now; the reply waits until that is durable. */
-  | { readonly read: (view: View, input: Input<P, Q, B>, services: Services) => R; readonly ask?: never; readonly run?: never; readonly send?: never }
+  | { readonly read: (view: View, input: Input<P, Q, B>, services: Services) => R; readonly ask?: never; readonly run?: never; readonly send?: never; readonly receive?: never }
   /** Like read, but answered by another thread. The view is of the moment before the question. */
-  | { readonly ask: (view: View, input: Input<P, Q, B>, services: Services) => Promise<R>; readonly read?: never; readonly run?: never; readonly send?: never }
+  | { readonly ask: (view: View, input: Input<P, Q, B>, services: Services) => Promise<R>; readonly read?: never; readonly run?: never; readonly send?: never; readonly receive?: never }
   /** Runs commands and may wait for what comes before or after them. */
-  | { readonly run: (input: Input<P, Q, B>, services: Services) => Promise<R>; readonly read?: never; readonly ask?: never; readonly send?: never }
-  | { readonly send: (input: Input<P, Q, B>, services: Services) => RawReply | Promise<RawReply>; readonly read?: never; readonly ask?: never; readonly run?: never };
+  | { readonly run: (input: Input<P, Q, B>, services: Services) => Promise<R>; readonly read?: never; readonly ask?: never; readonly send?: never; readonly receive?: never }
+  | { readonly send: (input: Input<P, Q, B>, services: Services) => RawReply | Promise<RawReply>; readonly read?: never; readonly ask?: never; readonly run?: never; readonly receive?: never }
+  /** The body as it comes, of any length: the handler bounds it. It may answer without having read it all. */
+  | { readonly receive: (input: Input<P, Q, AsyncIterable<Uint8Array>>, services: Services) => Promise<RawReply>; readonly read?: never; readonly ask?: never; readonly run?: never; readonly send?: never };
 
 /** A reply may be made of what must not be changed. */
 type Immutable<T> = T extends readonly (infer Item)[] ? readonly Immutable<Item>[] : T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T;
@@ -160,6 +165,7 @@ export interface Route extends Described {
   readonly ask?: (view: View, input: Input<never, never, never>, services: Services) => Promise<unknown>;
   readonly run?: (input: Input<never, never, never>, services: Services) => Promise<unknown>;
   readonly send?: (input: Input<never, never, never>, services: Services) => RawReply | Promise<RawReply>;
+  readonly receive?: (input: Input<never, never, never>, services: Services) => Promise<RawReply>;
 }
 
 export function route<P extends TSchema | undefined = undefined, Q extends TSchema | undefined = undefined, B extends TSchema | undefined = undefined, R extends TSchema | null = null>(

@@ -3,6 +3,7 @@
 
 import { STATUS_CODES } from 'node:http';
 import { App, type HttpRequest, type HttpResponse, type us_listen_socket, us_listen_socket_close, us_socket_local_port, type us_socket_context_t, type WebSocket } from 'uWebSockets.js';
+import { BodyStream, pour, type Streamed } from './body-streams.ts';
 import { type Begun, maxBodyBytes, type Pipeline, type Reply, type RequestHead } from './pipeline.ts';
 import { type Connection, type Hello, type Session, subprotocol } from './session.ts';
 import type { Sockets } from './sockets.ts';
@@ -18,6 +19,8 @@ export interface ServerOptions {
   readonly trustProxy: boolean;
   /** In each span of so long, a body that is not complete must have grown by minBodyBytesPerSecond. */
   readonly bodyTimeoutMs: number;
+  /** A caller that takes nothing of a file for so long is let go. */
+  readonly stallTimeoutMs?: number;
 }
 
 export interface Server {
@@ -76,6 +79,17 @@ export function createServer(options: ServerOptions): Server {
     const respond = (reply: Reply, close = stopping): void => {
       const isHead = head.method === 'HEAD';
       const { body } = reply;
+      received?.forget();
+      if (isMeasured(body) && body.byteLength > 0 && !isHead && isOpen) {
+        res.cork(() => writeHead(res, reply));
+        const pouring = pour(res, body, options.stallTimeoutMs ?? stallTimeoutMs);
+        wake = () => pouring.gone();
+        void pouring.done.catch(() => undefined).finally(() => {
+          settle();
+          isOpen = false;
+        });
+        return;
+      }
       if (isStreamed(body) && !isHead && isOpen) {
         const caller: Caller = { isGone: () => !isOpen, onceReady: (call) => (wake = call) };
         res.onWritable(() => {
@@ -93,21 +107,24 @@ export function createServer(options: ServerOptions): Server {
       isOpen = false;
     };
     let reading: { end(): void } | undefined;
+    let received: BodyStream | undefined;
     // What was handed on runs to its end, whether or not somebody still waits for the answer.
     let handed = false;
     res.onAborted(() => {
       head.forget();
       isOpen = false;
       reading?.end();
+      received?.end();
       if (!handed) settle();
       wake();
     });
-    const finish = (started: Begun, body: Uint8Array): void => {
+    const finish = (started: Begun, body: Uint8Array | BodyStream): void => {
       handed = true;
       pipeline.finish(started, body, respond);
     };
     if (!('compiled' in begun)) respond(begun);
     else if (head.method === 'GET' || head.method === 'HEAD') finish(begun, new Uint8Array(0));
+    else if (begun.compiled.route.receive !== undefined) finish(begun, (received = new BodyStream(res, options.bodyTimeoutMs)));
     else reading = readBody(res, begun, (body) => finish(begun, body), (slug) => respond(pipeline.failed(begun, slug), true));
   }
 
@@ -291,9 +308,18 @@ function write(res: HttpResponse, reply: Reply, options: { isHead: boolean; clos
     const hasNoLength = status === 204 || status === 304 || isStreamed(body);
     // Given a length of undefined the library writes one of 2^63; a connection that stays open here is closed with the others.
     if (hasNoLength) res.endWithoutBody();
-    else if (body === undefined || options.isHead) res.endWithoutBody(body === undefined ? 0 : Buffer.byteLength(body), options.close);
+    else if (body === undefined || isMeasured(body) || options.isHead) res.endWithoutBody(lengthOf(body), options.close);
     else res.end(body, options.close);
   });
+}
+
+function lengthOf(body: Exclude<Reply['body'], AsyncIterable<string>>): number {
+  if (body === undefined) return 0;
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
+}
+
+function isMeasured(body: Reply['body']): body is Streamed {
+  return typeof body === 'object' && 'parts' in body;
 }
 
 function isStreamed(body: Reply['body']): body is AsyncIterable<string> {
