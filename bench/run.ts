@@ -15,6 +15,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   calls: () => import('./calls.ts'),
   search: () => import('./search.ts'),
   'large-mail': () => import('./large-mail.ts'),
+  retrieval: () => import('./retrieval.ts'),
   memory: () => import('./memory.ts'),
 };
 

@@ -5,6 +5,10 @@
 export const refusals = {
   invalid_body: { status: 400, message: 'The request is not valid.' },
   invalid_query: { status: 400, message: 'The query is not valid.' },
+  validation_error: { status: 400, message: 'The request is not valid.' },
+  website_not_public: { status: 400, message: 'The address is, or leads to, a host that is not public.' },
+  content_type_not_allowed: { status: 400, message: 'Files of this type are not taken.' },
+  file_too_large: { status: 400, message: 'The file is too large.' },
   no_changes: { status: 400, message: 'The request names no field that can be changed.' },
   empty_patch: { status: 400, message: 'The request names no field that can be changed.' },
   last_admin: { status: 400, message: 'A workspace needs an admin, and this is its only one.' },
@@ -18,6 +22,7 @@ export const refusals = {
   feature_locked: { status: 402, message: 'Your plan does not include this.' },
   plan_limit: { status: 402, message: 'Your plan does not include phone numbers.' },
   seat_limit_reached: { status: 402, message: 'Every seat of your plan is taken.' },
+  storage_limit_reached: { status: 402, message: 'The storage of your plan is full.' },
   forbidden: { status: 403, message: 'You may not do this.' },
   admin_required: { status: 403, message: 'Only an admin may do this.' },
   not_assigned: { status: 403, message: 'The call is not yours.' },
@@ -45,6 +50,8 @@ export const refusals = {
   format_not_implemented: { status: 501, message: 'Only the format json is offered.' },
   email_provider_error: { status: 502, message: 'The provider of the email domain did not do its part. Try again later.' },
   email_provider_not_configured: { status: 503, message: 'No provider for email domains is configured.' },
+  embedding_unavailable: { status: 503, message: 'Embedding is switched off or not working right now.' },
+  storage_not_configured: { status: 503, message: 'No storage for files is configured.' },
   service_unavailable: { status: 503, message: 'The service cannot do this right now. Try again later.' },
 } as const satisfies Record<string, { status: number; message: string }>;
 

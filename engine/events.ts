@@ -46,6 +46,7 @@ export const events = {
   'call.voicemail_left': { summary: 'A caller left a voicemail. Told again when its transcript is there.', data: 'call', visitorToo: false },
   'agent.updated': { summary: 'An agent joined, changed or left.', data: 'agent', visitorToo: false },
   'visitor.online': { summary: 'A visitor opened a page with the widget.', data: 'visitor', visitorToo: false },
+  'kb.job.updated': { summary: 'A crawl was queued, moved on, or ended.', data: 'job', visitorToo: false },
   'visitor.page_viewed': { summary: 'A visitor went to another page.', data: 'visitor', visitorToo: false },
 } as const satisfies Record<string, { summary: string; data: string; visitorToo: boolean }>;
 

@@ -19,3 +19,15 @@ export const previewChars = 140;
 export const maxMessageChars = 10_000;
 /** Entries of a call's timeline after which it is no longer put on hold: every event about it carries the timeline. */
 export const maxHoldChanges = 200;
+export const crawlMaxDepth = 2;
+export const crawlMaxPages = 200;
+export const kbJobsListed = 20;
+/** Crawls of a workspace that wait or run. Each is asked for by hand. */
+export const maxUnfinishedCrawls = 20;
+/** All of them are listed at once. */
+export const maxKbDocuments = 10_000;
+/** All of them are listed at once, with their texts. */
+export const maxKbArticles = 500;
+export const maxAttachmentBytes = 25 * 1024 * 1024;
+export const maxLogoBytes = 2 * 1024 * 1024;
+export const uploadLinkMs = 5 * 60_000;

@@ -5,9 +5,11 @@ import { type AttachmentCopy, copyKind, copyRetryDelaysMs, settleCopy } from './
 import { ringTimeoutDeadline } from './call.ts';
 import { noteFailedOrder } from './carrier-events.ts';
 import { callOrderKind, type CallOrderItem, callOrderRetryDelaysMs, numberReleaseKind, type NumberReleaseItem, numberReleaseRetryDelaysMs } from './carrier-orders.ts';
+import { crawlKind, crawlRetryDelaysMs, failCrawl } from './crawls.ts';
 import { clearDeadline, clearDepartment } from './departments.ts';
 import { type DomainCheck, domainCheckKind, pollDeadline, pollDomain, settleDomainCheck } from './email-domain.ts';
 import { expireAssignment, handshakeDeadline } from './handshake.ts';
+import { embedKind, embedRetryDelaysMs, sweep, sweepDeadline } from './knowledge.ts';
 import { keptOfMail, type Mail, mailKind, mailRetryDelaysMs } from './mail.ts';
 import { settleMail } from './mail-delivery.ts';
 import { maintain, maintenanceDeadline } from './maintenance.ts';
@@ -17,6 +19,7 @@ import type { OutboxKinds } from './runtime/outbox.ts';
 import { type Sms, smsKind, smsRetryDelaysMs } from './sms.ts';
 import { autoClose, autoCloseDeadline } from './status.ts';
 import { ringTimeout } from './unanswered.ts';
+import { expireUpload, removeObjectKind, removeObjectRetryDelaysMs, uploadDeadline } from './uploads.ts';
 
 export const deadlineCommands: DeadlineCommands = {
   [handshakeDeadline]: expireAssignment,
@@ -26,6 +29,8 @@ export const deadlineCommands: DeadlineCommands = {
   [maintenanceDeadline]: maintain,
   [pollDeadline]: pollDomain,
   [ringTimeoutDeadline]: ringTimeout,
+  [sweepDeadline]: sweep,
+  [uploadDeadline]: expireUpload,
 };
 
 /** The doors to the outside that the outbox needs. Each resolves to the other side's answer, and rejects with OutsideFailure or any error to be tried again. */
@@ -37,7 +42,15 @@ export interface OutsidePorts {
   steerCall(item: CallOrderItem): Promise<string>;
   releaseNumber(item: NumberReleaseItem): Promise<string>;
   sendSms(item: { id: string; sms: Sms }): Promise<string>;
+  /** Rejects with an error whose message is for who asked for the crawl. */
+  crawl(item: { workspaceId: string; jobId: string }): Promise<string>;
+  embed(item: { workspaceId: string }): Promise<string>;
+  removeObject(item: { key: string }): Promise<string>;
 }
+
+/** Over all workspaces. Each keeps a site, a page reader and an embedder busy. */
+const crawlsAtOnce = 2;
+const embeddingsAtOnce = 2;
 
 /** What comes out of an item's payload was put there by the command that enqueues its kind, and by nobody else. */
 export function outboxKinds(ports: OutsidePorts): OutboxKinds {
@@ -71,6 +84,24 @@ export function outboxKinds(ports: OutsidePorts): OutboxKinds {
     [smsKind]: {
       retryDelaysMs: smsRetryDelaysMs,
       deliver: (item) => ports.sendSms({ id: item.id, sms: item.payload as Sms }),
+    },
+    [crawlKind]: {
+      retryDelaysMs: crawlRetryDelaysMs,
+      maxUnderWay: crawlsAtOnce,
+      deliver: (item) => ports.crawl({ workspaceId: item.workspaceId, jobId: item.subjectId ?? '' }),
+      settled(ctx, item, outcome) {
+        if (outcome.state !== 'sent') failCrawl(ctx, item.subjectId ?? '', outcome.answer);
+      },
+    },
+    [embedKind]: {
+      retryDelaysMs: embedRetryDelaysMs,
+      maxUnderWay: embeddingsAtOnce,
+      deliver: (item) => ports.embed({ workspaceId: item.workspaceId }),
+    },
+    [removeObjectKind]: {
+      retryDelaysMs: removeObjectRetryDelaysMs,
+      // Written by expireUpload() alone.
+      deliver: (item) => ports.removeObject(item.payload as { key: string }),
     },
   };
 }

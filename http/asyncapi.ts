@@ -3,7 +3,7 @@
 import Type, { type TSchema } from 'typebox';
 import { events, type EventType } from '../engine/events.ts';
 import type { Route } from './route.ts';
-import { Agent, Call, Conversation, CustomerConversation, Id, Message, Note, nullable, Read, Time, Visitor, VisitorSelf } from './schemas.ts';
+import { Agent, Call, Conversation, CustomerConversation, Id, KbJob, Message, Note, nullable, Read, Time, Visitor, VisitorSelf } from './schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -15,6 +15,7 @@ const records: Record<(typeof events)[EventType]['data'], TSchema> = {
   call: Call,
   agent: Agent,
   visitor: Visitor,
+  job: KbJob,
 };
 
 /** The `data` of an event, as agents get it. */
@@ -113,5 +114,5 @@ function operationsOf(namespace: string, channel: Pick<Channel, 'messages'>): Js
 
 /** What a call frame may name as its method: the operations of the OpenAPI document, their path, query and body fields together as params. */
 function methodsOf(routes: readonly Route[], kind: 'agent' | 'visitor'): string[] {
-  return routes.filter((route) => route.access.kind === kind && route.httpOnly !== true && route.send === undefined).map((route) => route.operation);
+  return routes.filter((route) => route.access.kind === kind && route.httpOnly !== true && route.send === undefined && route.receive === undefined).map((route) => route.operation);
 }

@@ -34,8 +34,20 @@ export interface Config {
   readonly domainPollSeconds: number;
   /** Undefined: made once and kept in the data folder. */
   readonly secretsKey: string | undefined;
-  /** Files are fetched from private addresses too. For tests. */
+  /** Crawls and imports may reach addresses that are not public. */
   readonly allowPrivateCrawl: boolean;
+  readonly embedding:
+    | { readonly provider: 'builtin' }
+    | { readonly provider: 'none' }
+    /** A model of this name or in this folder, looked for in `modelDir` and in the data folder. */
+    | { readonly provider: 'model'; readonly model: string | undefined; readonly modelDir: string | undefined };
+  /** Where models are downloaded from when somebody asks for one. */
+  readonly modelHub: string;
+  readonly storage:
+    | { readonly provider: 'disk' | 'none' }
+    | { readonly provider: 's3'; readonly endpoint: string; readonly bucket: string; readonly accessKey: string; readonly secretKey: string; readonly region: string };
+  /** Of a workspace's team attachments together. */
+  readonly storageQuotaBytes: number;
 }
 
 export type CarrierConfig =
@@ -87,7 +99,32 @@ export function readConfig(given: Environment): Config {
     domainPollSeconds: number(env, 'DOMAIN_POLL_SECONDS', { fallback: 60, min: 1, max: 3600 }),
     secretsKey: secret(env, 'SECRETS_KEY'),
     allowPrivateCrawl: flag(env, 'ALLOW_PRIVATE_CRAWL'),
+    embedding: embeddingSettings(env),
+    modelHub: url(env, 'HF_ENDPOINT', 'https://huggingface.co'),
+    storage: storageSettings(env),
+    storageQuotaBytes: integer(env, 'STORAGE_QUOTA_BYTES', { fallback: 1024 ** 3, min: 0, max: Number.MAX_SAFE_INTEGER }),
   };
+}
+
+function embeddingSettings(env: Environment): Config['embedding'] {
+  const modelDir = env['MODEL_DIR'] || undefined;
+  const model = env['EMBEDDING_MODEL'] || undefined;
+  if (model === 'none') return { provider: 'none' };
+  return model === 'builtin' || (model === undefined && modelDir === undefined) ? { provider: 'builtin' } : { provider: 'model', model, modelDir };
+}
+
+function storageSettings(env: Environment): Config['storage'] {
+  const provider = oneOf(env, 'STORAGE_PROVIDER', ['disk', 's3', 'none'], 'disk');
+  if (provider !== 's3') return { provider };
+  const required = (name: string): string => {
+    const value = env[name];
+    if (value === undefined || value === '') throw new ConfigError(`${name} must be set when STORAGE_PROVIDER is s3`);
+    return value;
+  };
+  const endpoint = required('S3_ENDPOINT');
+  const parsed = URL.parse(endpoint);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.pathname !== '/') throw new ConfigError(`S3_ENDPOINT must be an address such as https://s3.example.com or http://127.0.0.1:9000, not ${endpoint}`);
+  return { provider, endpoint, bucket: required('S3_BUCKET'), accessKey: required('S3_ACCESS_KEY'), secretKey: required('S3_SECRET_KEY'), region: env['S3_REGION'] ?? 'us-east-1' };
 }
 
 function mailSettings(env: Environment): Config['mail'] {

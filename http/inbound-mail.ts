@@ -11,6 +11,7 @@ import { type IncomingAttachment, type IncomingMail, judgeMail, type Verdict } f
 import { systemCaller } from '../engine/runtime/command.ts';
 import type { Engine } from '../engine/runtime/engine.ts';
 import type { Ids } from '../engine/runtime/ids.ts';
+import { objectKey } from '../engine/uploads.ts';
 import type { MailReader, ReadMail } from '../workers/mail-reader.ts';
 import type { ObjectStore } from '../workers/providers/objects.ts';
 import type { ReceivedMail } from '../workers/providers/smtp-listener.ts';
@@ -47,7 +48,10 @@ export interface InboundMailPorts {
   readonly engine: Engine;
   readonly directory: Directory;
   readonly reader: MailReader;
-  readonly objects: ObjectStore;
+  /** Undefined when there is no storage: a mail's own files are left out then, and those at a provider stay there. */
+  readonly objects: ObjectStore | undefined;
+  /** Where an object can be read. */
+  publicUrl(key: string): string;
   readonly ids: Ids;
   readonly mailHost: string;
 }
@@ -57,7 +61,7 @@ const anyType = 'application/octet-stream';
 const typeShape = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/;
 
 export function createInboundMail(ports: InboundMailPorts): InboundMail {
-  const { engine, directory, reader, objects, ids, mailHost } = ports;
+  const { engine, directory, reader, objects, publicUrl, ids, mailHost } = ports;
 
   function workspaceOfAddress(address: string): string | undefined {
     const workspaceId = workspaceIdOfAddress(directory, address, mailHost);
@@ -76,20 +80,22 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
       verdict = await engine.execute(receiveMail, { workspaceId, caller: systemCaller, params: { mail: { ...mail, attachments: stored.attachments, bodyHtml: withPictures(mail.bodyHtml, stored.urlByContentId) }, mailHost } });
     } finally {
       // The same mail may have come twice at once, or what happened meanwhile decided otherwise: nothing names the files then.
-      if (verdict === undefined || !wantsFiles(verdict)) await Promise.all(stored.keys.map((key) => objects.remove(key)));
+      if (verdict === undefined || !wantsFiles(verdict)) await Promise.all(stored.keys.map((key) => objects?.remove(key)));
     }
   }
 
   async function storeFiles(workspaceId: string, mail: ReadMail): Promise<StoredFiles> {
+    if (objects === undefined) return noFiles;
     const keys: string[] = [];
     const attachments: IncomingAttachment[] = [];
     const urlByContentId = new Map<string, string>();
     try {
       for (const file of mail.attachments) {
-        const key = objects.keyFor({ workspaceId, kind: attachmentKind, id: ids.uuid(), filename: file.name });
+        const contentType = typeOf(file.contentType);
+        const key = objectKey({ workspaceId, kind: attachmentKind, id: ids.uuid(), filename: file.name, contentType });
         keys.push(key);
-        await objects.put(key, typeOf(file.contentType), createReadStream(file.path));
-        const url = objects.publicUrl(key);
+        await objects.put(key, { contentType, size: file.size }, createReadStream(file.path));
+        const url = publicUrl(key);
         attachments.push({ url, name: file.name, size: file.size });
         if (file.contentId !== null) urlByContentId.set(file.contentId, url);
       }
@@ -101,9 +107,11 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
   }
 
   function copiesOf(workspaceId: string, mail: WebhookMail): IncomingAttachment[] {
-    return (mail.attachments ?? []).map(({ filename, url, size, contentType }) => {
-      const key = objects.keyFor({ workspaceId, kind: attachmentKind, id: ids.uuid(), filename });
-      return { url: objects.publicUrl(key), name: filename, size: size ?? null, copy: { key, sourceUrl: url, contentType: typeOf(contentType ?? anyType) } };
+    return (mail.attachments ?? []).map(({ filename, url, size, contentType: declared }) => {
+      if (objects === undefined) return { url, name: filename, size: size ?? null };
+      const contentType = typeOf(declared ?? anyType);
+      const key = objectKey({ workspaceId, kind: attachmentKind, id: ids.uuid(), filename, contentType });
+      return { url: publicUrl(key), name: filename, size: size ?? null, copy: { key, sourceUrl: url, contentType } };
     });
   }
 

@@ -1,5 +1,7 @@
 // The process: settings from the environment, the service, and a stop on SIGTERM or SIGINT within ten seconds.
 
+import type { Config } from './config.ts';
+
 // Password hashes, file work and the syncs of every workspace share libuv's pool; its size is read when it is first used, so
 // this comes before everything that is imported.
 process.env['UV_THREADPOOL_SIZE'] ??= '32';
@@ -8,10 +10,22 @@ const { readConfig } = await import('./config.ts');
 
 const stopTimeoutMs = 10_000;
 /** Errors that an operator can mend, told in a line and without a stack. */
-const expected: ReadonlySet<string> = new Set(['ConfigError', 'DataFolderInUse', 'DataFolderUnusable', 'DatabaseUnusable', 'CannotListen', 'CannotTakeMail']);
+const expected: ReadonlySet<string> = new Set(['ConfigError', 'DataFolderInUse', 'DataFolderUnusable', 'DatabaseUnusable', 'CannotListen', 'CannotTakeMail', 'PullFailed']);
 
 try {
   const config = readConfig(process.env);
+  const [word, ...words] = process.argv.slice(2);
+  if (word === 'model') {
+    const { runModelCommand } = await import('./model-command.ts');
+    await runModelCommand(config, words);
+  } else await run(config);
+} catch (error) {
+  if (!(error instanceof Error) || !expected.has(error.name)) throw error;
+  process.stderr.write(`switchboard: ${error.message}\n`);
+  process.exit(1);
+}
+
+async function run(config: Config): Promise<void> {
   // What is large is loaded when it is known to be needed.
   const { serve } = await import('./serve.ts');
   const { resolve } = await import('node:path');
@@ -31,7 +45,7 @@ try {
       `  data    ${resolve(config.dataDir)}`,
       `  docs    ${base}/docs`,
       ...(config.rateLimits ? [] : ['  RATE_LIMITS=off: no call is counted against a cap']),
-      ...(config.allowPrivateCrawl ? ['  ALLOW_PRIVATE_CRAWL=1: files are fetched from private addresses too'] : []),
+      ...(config.allowPrivateCrawl ? ['  ALLOW_PRIVATE_CRAWL: crawls, imports and attachments may come from addresses that are not public'] : []),
       ...(running.smtpPort === undefined ? [] : [`  mail    SMTP on port ${running.smtpPort}, for addresses at ${config.mailHost}`]),
       '  start   curl -s -X POST ' + `${base}/api/v1/auth/register -H 'Content-Type: application/json' -H 'Accept: application/json' \\`,
       `            -d '{"email":"you@example.com","password":"choose a long one here","workspaceName":"My shop","siteUrl":"https://example.com"}'`,
@@ -39,8 +53,4 @@ try {
     ].join('\n'),
   );
   keepMemoryLow();
-} catch (error) {
-  if (!(error instanceof Error) || !expected.has(error.name)) throw error;
-  process.stderr.write(`switchboard: ${error.message}\n`);
-  process.exit(1);
 }

@@ -183,7 +183,7 @@ export class Pipeline {
         this.#perform(compiled, asked, settle);
       };
       const { access } = compiled.route;
-      if (access.kind === 'signed') {
+      if (access.kind === 'signed' && body instanceof Uint8Array) {
         const signed = authenticateSigned(rawOf(head, body), (request) => access.signers(request, this.#services));
         asked.body = signed.body;
         perform(signed.credential);

@@ -6,8 +6,10 @@ import { CommitFailed, LaneFull } from '../engine/runtime/lane.ts';
 import { WorkspaceUnavailable } from '../engine/runtime/engine.ts';
 import type { Log } from '../engine/runtime/log.ts';
 import { isStorageFailure } from '../store/database.ts';
+import { EmbeddingUnavailable } from '../workers/embedder.ts';
 import { HasherBusy } from '../workers/password-hasher.ts';
 import { CarrierUnavailable } from '../workers/providers/carrier.ts';
+import { StorageUnavailable } from '../workers/providers/objects.ts';
 import { ThreadBusy, ThreadFailed, ThreadUnavailable } from '../workers/thread.ts';
 
 export interface ErrorBody {
@@ -32,18 +34,23 @@ export class RateRefusal extends Refusal {
 const unavailableRetrySeconds = 1;
 
 /** Failures of a resource, not of the request: asking again may help. */
-const unavailable = [CommitFailed, LaneFull, WorkspaceUnavailable, HasherBusy, CarrierUnavailable, ThreadBusy, ThreadFailed, ThreadUnavailable] as const;
+const unavailable = [CommitFailed, LaneFull, WorkspaceUnavailable, HasherBusy, CarrierUnavailable, StorageUnavailable, ThreadBusy, ThreadFailed, ThreadUnavailable] as const;
 
 export function refusalOf(error: unknown, context: { log: Log; requestId: string; operation: string }): Refusal {
   if (error instanceof Refusal) {
     if (error.cause !== undefined) context.log.error({ requestId: context.requestId, operation: context.operation, err: error.cause }, `refused with ${error.slug}`);
     return error;
   }
-  const isUnavailable = unavailable.some((kind) => error instanceof kind) || isStorageFailure(error);
-  const slug: Slug = isUnavailable ? 'service_unavailable' : 'server_error';
+  const slug = slugOf(error);
   const { requestId, operation } = context;
-  context.log.error({ requestId, operation, err: error }, isUnavailable ? 'a request could not be served' : 'a request failed by a bug');
+  context.log.error({ requestId, operation, err: error }, slug === 'server_error' ? 'a request failed by a bug' : 'a request could not be served');
   return new Refusal(slug, refusals[slug].message, undefined);
+}
+
+function slugOf(error: unknown): Slug {
+  if (error instanceof EmbeddingUnavailable) return 'embedding_unavailable';
+  const isUnavailable = unavailable.some((kind) => error instanceof kind) || isStorageFailure(error);
+  return isUnavailable ? 'service_unavailable' : 'server_error';
 }
 
 export function errorBody(refusal: Refusal): ErrorBody {

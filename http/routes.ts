@@ -10,10 +10,12 @@ import { conversationRoutes } from './routes/conversations.ts';
 import { emailRoutes } from './routes/email.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { phoneNumberRoutes } from './routes/phone-numbers.ts';
+import { knowledgeRoutes } from './routes/knowledge.ts';
 import { savedReplyRoutes } from './routes/saved-replies.ts';
 import { siteRoutes } from './routes/sites.ts';
 import { storageRoutes } from './routes/storage.ts';
 import { ticketRoutes } from './routes/tickets.ts';
+import { uploadRoutes } from './routes/uploads.ts';
 import { widgetRoutes } from './routes/widget.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
 
@@ -31,6 +33,8 @@ export const apiRoutes: readonly Route[] = [
   ...siteRoutes,
   ...savedReplyRoutes,
   ...emailRoutes,
-  ...widgetRoutes,
+  ...knowledgeRoutes,
+  ...uploadRoutes,
   ...storageRoutes,
+  ...widgetRoutes,
 ];

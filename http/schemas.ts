@@ -257,3 +257,25 @@ export const Read = Type.Object({
   readAt: Time,
   count: Type.Integer({ description: 'Messages that were unread until now.' }),
 });
+
+export const KbJob = Type.Object({
+  id: Id,
+  workspaceId: Id,
+  kind: Type.Enum(['url']),
+  status: Type.Enum(['queued', 'running', 'done', 'failed']),
+  input: Type.Object({ url: Type.String(), maxPages: Type.Integer(), maxDepth: Type.Integer() }),
+  startedAt: nullable(Time),
+  finishedAt: nullable(Time),
+  error: nullable(Type.String({ description: 'Why it failed.' })),
+  stats: nullable(
+    Type.Object({
+      pagesFetched: Type.Integer(),
+      pagesSkipped: Type.Integer({ description: 'Not there, not HTML or text, duplicates, forbidden by robots.txt, too large, not public.' }),
+      documents: Type.Integer(),
+      chunks: Type.Integer(),
+      bytes: Type.Integer(),
+    }),
+  ),
+  createdByAgentId: Id,
+  createdAt: Time,
+});

@@ -2,8 +2,11 @@
 // start the service here with a clock, a random source or ports of their own; http/main.ts starts it from the environment.
 
 import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { Directory, type WorkspaceFiles } from '../engine/directory.ts';
 import type { DomainFindings } from '../engine/email-domain.ts';
+import { Ingestion } from '../engine/ingestion.ts';
 import { bounceLabel } from '../engine/inbound-addresses.ts';
 import { addressRefused } from '../engine/mail-delivery.ts';
 import { giveBackOrphans, sweepNumberPlaces } from '../engine/number-claims.ts';
@@ -22,6 +25,7 @@ import { findWorkspace } from '../store/workspaces.ts';
 import { createAccessTokens } from '../workers/access-tokens.ts';
 import { type Checkpointer, createCheckpointer } from '../workers/checkpointer.ts';
 import { apexDomain } from '../workers/domain-names.ts';
+import { recognise } from '../workers/file-types.ts';
 import { createMailReader, type MailReader } from '../workers/mail-reader.ts';
 import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
 import { createPasswordHasher } from '../workers/password-hasher.ts';
@@ -31,7 +35,6 @@ import { type Carrier, CarrierRefused, noCarrier } from '../workers/providers/ca
 import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
 import { type EmailDomainProvider, selfProvider } from '../workers/providers/email-domain.ts';
 import { MailRefused, type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
-import { diskObjects } from '../workers/providers/objects.ts';
 import { createResolver } from '../workers/providers/resolver.ts';
 import { listenForMail, MailNotTaken, type SmtpListener } from '../workers/providers/smtp-listener.ts';
 import { createReader, type Reader } from '../workers/reader.ts';
@@ -39,6 +42,7 @@ import { createSecretBox } from '../workers/secret-box.ts';
 import type { Config } from './config.ts';
 import { readOrMakeSecret, takeDataFolder } from './data-folder.ts';
 import { createInboundMail, UnacceptableMail } from './inbound-mail.ts';
+import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from './knowledge-parts.ts';
 import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { sendQueuedMail } from './outgoing-mail.ts';
@@ -50,9 +54,10 @@ import { systemRoutes } from './routes/system.ts';
 import { createServer } from './server.ts';
 import type { Services } from './services.ts';
 import { Sockets } from './sockets.ts';
+import { createUploadLinks } from './upload-links.ts';
 import { createVisitorTokens } from './visitor-tokens.ts';
 
-export interface ServeOptions {
+export interface ServeOptions extends KnowledgeOptions {
   readonly config: Config;
   readonly log?: Log;
   readonly clock?: Clock;
@@ -68,6 +73,7 @@ export interface ServeOptions {
   /** Hold every reply against its declaration. For tests. */
   readonly checkReplies?: boolean;
   readonly bodyTimeoutMs?: number;
+  readonly stallTimeoutMs?: number;
   /** The disk refused to sync; ends the process unless a test stands in. */
   readonly onSyncFailed?: (error: Error) => void;
 }
@@ -101,11 +107,13 @@ export interface Composition {
   readonly mail: MailSender;
   readonly checkpointer: Checkpointer;
   readonly mailReader: MailReader;
+  readonly knowledge: KnowledgeParts;
+  readonly ingestion: Ingestion;
   /** Told by /readyz. */
   isReady: boolean;
 }
 
-/** Makes the parts over a data folder that this process holds. Rejects with DatabaseUnusable (directory.db), DataFolderUnusable. */
+/** Makes the parts over a data folder that this process holds. Rejects with ConfigError, DatabaseUnusable (directory.db), DataFolderUnusable. */
 export async function compose(options: ServeOptions): Promise<Composition> {
   const { config } = options;
   const log = options.log ?? createLog(config.logLevel);
@@ -131,8 +139,11 @@ export async function compose(options: ServeOptions): Promise<Composition> {
   const mail = options.mail ?? (config.mail.provider === 'smtp' ? smtpSender(config.mail.url) : outboxSender(join(dataDir, 'outbox')));
   const ofFiles = { dataDir, clock, log, checkpoints, onSyncFailed, onBatch: (figures: Parameters<Metrics['observeBatch']>[0]) => metrics.observeBatch(figures), ...(options.syncToDisk === undefined ? {} : { syncToDisk: options.syncToDisk }) };
 
+  const knowledge = createKnowledgeParts(config, options);
+  const { objects } = knowledge;
+  const secret = config.jwtSecret ?? readOrMakeSecret(join(dataDir, 'jwt-secret'));
+  const uploadLinks = createUploadLinks({ secret, baseUrl: config.baseUrl });
   const secrets = createSecretBox(config.secretsKey ?? readOrMakeSecret(join(dataDir, 'secrets-key')));
-  const objects = diskObjects(join(dataDir, 'storage'), `${config.baseUrl}/storage`);
   const attachmentSource = createAttachmentSource({ allowPrivate: config.allowPrivateCrawl });
   const ownDomains = config.emailDomainProvider === 'none' ? undefined : selfProvider({ mailHost: config.mailHost, bounceLabel, resolver: createResolver(config.dnsServers) });
   const emailDomains = options.emailDomains ?? ownDomains;
@@ -150,22 +161,27 @@ export async function compose(options: ServeOptions): Promise<Composition> {
       return JSON.stringify({ stands, isOurs } satisfies DomainFindings);
     },
     async copyAttachment({ key, sourceUrl, contentType }) {
-      await attachmentSource
-        .fetch(sourceUrl)
-        .then((content) => objects.put(key, contentType, content))
-        .catch(asOutsideFailure);
+      if (objects === undefined) throw new OutsideFailure('no storage for files is configured', { permanent: true });
+      const content = await attachmentSource.fetch(sourceUrl).then(buffer).catch(asOutsideFailure);
+      await objects.put(key, { contentType, size: content.length }, Readable.from([content]));
       return key;
     },
     steerCall: ({ provider, call, order }) => byCarrier(carrier, provider, () => carrier.steer(call, order)),
     releaseNumber: ({ provider, providerDidId }) => byCarrier(carrier, provider, () => carrier.release(providerDidId)),
     sendSms: ({ id, sms }) => byCarrier(carrier, carrier.provider, () => carrier.sendSms({ id, ...sms })),
+    crawl: (item) => ingestion.crawl(item),
+    embed: (item) => ingestion.embed(item),
+    async removeObject({ key }) {
+      await objects?.remove(key);
+      return key;
+    },
   });
   const engine: Engine = new Engine({ ...ofFiles, ids, random, deadlines: deadlineCommands, outbox });
   const directory = new Directory(ofFiles);
+  const ingestion = new Ingestion({ engine, ...knowledge });
 
-  const inboundMail = createInboundMail({ engine, directory, reader: mailReader, objects, ids, mailHost: config.mailHost });
+  const inboundMail = createInboundMail({ engine, directory, reader: mailReader, objects, publicUrl: (key) => uploadLinks.publicUrl(key), ids, mailHost: config.mailHost });
 
-  const secret = config.jwtSecret ?? readOrMakeSecret(join(dataDir, 'jwt-secret'));
   const services: Services = {
     config,
     clock,
@@ -181,7 +197,13 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     carrier,
     numberingPlan,
     reader,
+    embedder: knowledge.embedder,
+    retriever: knowledge.retriever,
+    crawler: knowledge.crawler,
+    imageSource: knowledge.imageSource,
     objects,
+    uploadLinks,
+    recognise,
     inboundMail,
     emailDomains,
     apexDomain,
@@ -201,11 +223,11 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     sockets.publish(workspaceId, events);
     reader.noteMessages(workspaceId, events.filter(({ type }) => type === 'message.created').length);
   });
-  const composition: Composition = { services, engine, directory, pipeline, sockets, routes, metrics, mail, checkpointer, mailReader, isReady: false };
+  const composition: Composition = { services, engine, directory, pipeline, sockets, routes, metrics, mail, checkpointer, mailReader, knowledge, ingestion, isReady: false };
   return composition;
 }
 
-/** Rejects with DataFolderInUse, DataFolderUnusable, DatabaseUnusable (directory.db), CannotListen or CannotTakeMail. */
+/** Rejects with ConfigError, DataFolderInUse, DataFolderUnusable, DatabaseUnusable (directory.db), CannotListen or CannotTakeMail. */
 export async function serve(options: ServeOptions): Promise<Running> {
   const { config } = options;
   const lock = takeDataFolder(resolve(config.dataDir));
@@ -217,7 +239,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     throw error;
   }
   const { services, engine, directory, sockets, pipeline, routes } = parts;
-  const server = createServer({ pipeline, sockets, trustProxy: config.trustProxy, bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs });
+  const server = createServer({ pipeline, sockets, trustProxy: config.trustProxy, bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs, ...(options.stallTimeoutMs === undefined ? {} : { stallTimeoutMs: options.stallTimeoutMs }) });
   let orphans: Awaited<ReturnType<typeof sweepNumberPlaces>>;
   let port: number;
   let smtp: SmtpListener | undefined;
@@ -233,7 +255,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     throw error;
   }
   parts.isReady = true;
-  engine.wakeAll().catch((error: unknown) => services.log.error({ err: error }, 'not every workspace could be woken; each wakes when it is asked for'));
+  engine.wakeAll((workspace) => parts.ingestion.review(workspace)).catch((error: unknown) => services.log.error({ err: error }, 'not every workspace could be woken; each wakes when it is asked for'));
 
   let stopping: Promise<void> | undefined;
   void giveBackOrphans(services, orphans, () => stopping !== undefined);
@@ -276,9 +298,12 @@ export async function serve(options: ServeOptions): Promise<Running> {
 
   async function close(): Promise<void> {
     // Before the engine, whose last connection to a file tidies its log away.
-    await services.reader.stop();
+    await Promise.all([services.reader.stop(), services.retriever.stop()]);
     await engine.stop();
     await directory.stop();
+    // After the engine: what they leave undone is not recorded as failed, but done again after the restart.
+    parts.ingestion.stop();
+    await parts.knowledge.stop();
     server.close();
     parts.mail.close();
     parts.metrics.stop();

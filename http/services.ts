@@ -1,5 +1,6 @@
 // What handlers may use beside the engine: everything is made in http/serve.ts and handed down.
 
+import type { RetrievalPorts } from '../engine/retrieval.ts';
 import type { Directory } from '../engine/directory.ts';
 import type { Engine } from '../engine/runtime/engine.ts';
 import type { Ids } from '../engine/runtime/ids.ts';
@@ -11,14 +12,17 @@ import type { PasswordHasher } from '../workers/password-hasher.ts';
 import type { PasswordStrength } from '../workers/password-strength.ts';
 import type { Carrier } from '../workers/providers/carrier.ts';
 import type { EmailDomainProvider } from '../workers/providers/email-domain.ts';
-import type { ObjectStore } from '../workers/providers/objects.ts';
 import type { SecretBox } from '../workers/secret-box.ts';
 import type { Reader } from '../workers/reader.ts';
+import type { Crawler } from '../workers/crawler.ts';
+import type { ImageSource } from '../workers/image-source.ts';
+import type { ObjectStore } from '../workers/providers/objects.ts';
 import type { Config } from './config.ts';
 import type { InboundMail } from './inbound-mail.ts';
+import type { UploadLinks } from './upload-links.ts';
 import type { VisitorTokens } from './visitor-tokens.ts';
 
-export interface Services {
+export interface Services extends RetrievalPorts {
   readonly config: Config;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -33,12 +37,18 @@ export interface Services {
   readonly carrier: Carrier;
   readonly numberingPlan: NumberingPlan;
   readonly reader: Reader;
-  readonly objects: ObjectStore;
   readonly inboundMail: InboundMail;
   /** Undefined when the service has none. */
   readonly emailDomains: EmailDomainProvider | undefined;
   /** An apex domain in the form of DNS; undefined for what is none. */
   apexDomain(text: string): Promise<string | undefined>;
+  readonly crawler: Crawler;
+  /** Undefined when there is no storage. */
+  readonly objects: ObjectStore | undefined;
+  readonly uploadLinks: UploadLinks;
+  readonly imageSource: ImageSource;
+  /** The media type of what begins with these bytes; undefined when nothing is recognised. */
+  recognise(head: Uint8Array): Promise<string | undefined>;
   /** Ends the visitor's open sockets: it was blocked. */
   dropVisitor(workspaceId: string, visitorId: string): void;
 }

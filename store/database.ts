@@ -5,6 +5,7 @@
 import { close, closeSync, fdatasync, fdatasyncSync, fsync, fsyncSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { getLoadablePath } from 'sqlite-vec';
 
 export type Value = string | number | bigint | Uint8Array | null;
 export type Values = readonly Value[] | Readonly<Record<string, Value>>;
@@ -191,6 +192,19 @@ export class Database {
     if (this.inTransaction) this.run('ROLLBACK');
   }
 
+  /** Reads that all see the same moment. What they write to the connection's own temporary tables is undone when one of them throws. */
+  readTogether<Result>(read: () => Result): Result {
+    this.run('BEGIN');
+    try {
+      const result = read();
+      this.run('COMMIT');
+      return result;
+    } catch (error) {
+      this.rollback();
+      throw error;
+    }
+  }
+
   savepoint(): void {
     this.run('SAVEPOINT command');
   }
@@ -252,8 +266,9 @@ export class Database {
     return { logFrames: Math.max(0, row?.log ?? 0), copiedFrames: Math.max(0, row?.checkpointed ?? 0) };
   }
 
-  loadExtension(path: string): void {
-    this.#sqlite.loadExtension(path);
+  /** Makes vector functions and vec0 tables known to this connection. */
+  loadVectors(): void {
+    this.#sqlite.loadExtension(getLoadablePath());
   }
 
   /** Writes a consistent copy to `path`, which must not exist. Reads may go on meanwhile. */

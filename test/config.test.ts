@@ -26,6 +26,10 @@ t.test('everything runs with nothing set', async (t) => {
     carrier: { provider: 'simulated' },
     secretsKey: undefined,
     allowPrivateCrawl: false,
+    embedding: { provider: 'builtin' },
+    modelHub: 'https://huggingface.co',
+    storage: { provider: 'disk' },
+    storageQuotaBytes: 1024 ** 3,
   });
 });
 
@@ -65,6 +69,14 @@ const good: [string, string, object][] = [
   ['SECRETS_KEY', 'x'.repeat(32), { secretsKey: 'x'.repeat(32) }],
   ['ALLOW_PRIVATE_CRAWL', '1', { allowPrivateCrawl: true }],
   ['CARRIER_PROVIDER', 'none', { carrier: { provider: 'none' } }],
+  ['EMBEDDING_MODEL', 'builtin', { embedding: { provider: 'builtin' } }],
+  ['EMBEDDING_MODEL', 'none', { embedding: { provider: 'none' } }],
+  ['EMBEDDING_MODEL', 'Xenova/all-MiniLM-L6-v2', { embedding: { provider: 'model', model: 'Xenova/all-MiniLM-L6-v2' } }],
+  ['MODEL_DIR', '/models', { embedding: { provider: 'model', modelDir: '/models' } }],
+  ['HF_ENDPOINT', 'https://hub.example.com/', { modelHub: 'https://hub.example.com' }],
+  ['STORAGE_PROVIDER', 'disk', { storage: { provider: 'disk' } }],
+  ['STORAGE_PROVIDER', 'none', { storage: { provider: 'none' } }],
+  ['STORAGE_QUOTA_BYTES', '0', { storageQuotaBytes: 0 }],
 ];
 
 const twilio = { CARRIER_PROVIDER: 'twilio', TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`, TWILIO_AUTH_TOKEN: '0123456789abcdef' };
@@ -95,6 +107,13 @@ const bad: [string, string][] = [
   ['LOG_LEVEL', 'loud'],
   ...['-1', '3651', 'never', 'Infinity', 'NaN'].map((value): [string, string] => ['AUTO_CLOSE_DAYS', value]),
   ['MAIL_PROVIDER', 'pigeon'],
+  ['CARRIER_PROVIDER', 'pigeon'],
+  ['SECRETS_KEY', 'x'.repeat(31)],
+  ...['dns.example', '9.9.9.9:x', '999.9.9.9', '9.9.9.9;8.8.8.8'].map((value): [string, string] => ['DNS_SERVERS', value]),
+  ['ALLOW_PRIVATE_CRAWL', 'yes'],
+  ...['hub.example.com', 'ftp://hub.example.com'].map((value): [string, string] => ['HF_ENDPOINT', value]),
+  ['STORAGE_PROVIDER', 'ftp'],
+  ...['-1', '1.5', 'all'].map((value): [string, string] => ['STORAGE_QUOTA_BYTES', value]),
   ...['nobody', '@example.com', 'a b@example.com', 'Help <help@example.com>'].map((value): [string, string] => ['MAIL_FROM', value]),
   ['MAIL_HOST', 'not a host'],
   ...['25', '0.0.0.0:70000', ':25', 'localhost:smtp'].map((value): [string, string] => ['SMTP_LISTEN', value]),
@@ -117,6 +136,16 @@ t.test('a bad value stops the start with a message that names it', async (t) => 
   }
 });
 
+t.test('a bucket needs all of its settings, and none of them is told', async (t) => {
+  const env = { STORAGE_PROVIDER: 's3', S3_ENDPOINT: 'http://127.0.0.1:9000', S3_BUCKET: 'files', S3_ACCESS_KEY: 'key', S3_SECRET_KEY: 'hunter2' };
+  t.same(readConfig(env).storage, { provider: 's3', endpoint: 'http://127.0.0.1:9000', bucket: 'files', accessKey: 'key', secretKey: 'hunter2', region: 'us-east-1' });
+  t.match(readConfig({ ...env, S3_REGION: 'eu-north-1' }).storage, { region: 'eu-north-1' });
+  for (const name of ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY']) {
+    t.throws(() => readConfig({ ...env, [name]: '' }), { name: 'ConfigError', message: new RegExp(`^${name} must `) });
+  }
+  for (const endpoint of ['s3.example.com', 'ftp://s3.example.com', 'https://s3.example.com/files']) t.throws(() => readConfig({ ...env, S3_ENDPOINT: endpoint }), { message: /^S3_ENDPOINT must / });
+});
+
 t.test('a message never holds a secret', async (t) => {
   for (const env of [{ JWT_SECRET: 'hunter2' }, { MAIL_PROVIDER: 'smtp', SMTP_URL: 'http://user:hunter2@x.example' }]) {
     try {
@@ -131,7 +160,8 @@ t.test('a message never holds a secret', async (t) => {
 t.test('every variable that is read is tried above', async (t) => {
   const source = readFileSync(join(import.meta.dirname, '../http/config.ts'), 'utf8');
   const read = new Set([...source.matchAll(/'([A-Z][A-Z0-9_]{3,})'/g)].map(([, name = '']) => name));
-  const tried = new Set([...good.map(([name]) => name), ...bad.map(([name]) => name), 'SMTP_URL', ...Object.keys(certificate), ...Object.keys(twilio), 'TWILIO_SMS_FROM', 'TWILIO_API_URL', 'TWILIO_PRICING_URL']);
+  const ofBuckets = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY', 'S3_REGION'];
+  const tried = new Set([...ofBuckets, ...good.map(([name]) => name), ...bad.map(([name]) => name), 'SMTP_URL', ...Object.keys(certificate), ...Object.keys(twilio), 'TWILIO_SMS_FROM', 'TWILIO_API_URL', 'TWILIO_PRICING_URL']);
   t.same([...read].filter((name) => !tried.has(name)), [], 'untried');
   t.same([...tried].filter((name) => !read.has(name)), []);
 });

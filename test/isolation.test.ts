@@ -6,7 +6,7 @@ import { claimLine, deliver, ringLine } from './support/calls.ts';
 import { startService } from './support/service.ts';
 
 t.test('[5] isolation of workspaces', async (t) => {
-  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+  const service = await startService(t, { env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_CRAWL: '1' } });
   const here = await service.workspace();
   const there = await service.workspace();
 
@@ -24,6 +24,12 @@ t.test('[5] isolation of workspaces', async (t) => {
     const voicemails = await service.get('/voicemails', owner.token);
     const { messages } = (await service.get(`/conversations/${chat.id}/messages`, owner.token)).body;
     const { domain } = (await service.post('/email/domain', { domain: `${owner.workspaceId.slice(-12)}.example` }, owner.token)).body;
+    const article = await service.post('/kb/articles', { title: 'Hours', body: 'We open at nine.', status: 'published' }, owner.token);
+    await service.settled();
+    const documents = await service.get('/kb/documents', owner.token);
+    const crawl = await service.post('/kb/ingest/url', { url: 'http://127.0.0.1:1/' }, owner.token);
+    const file = await service.post('/uploads/presigned', { filename: 'a.txt', contentType: 'text/plain', size: 1 }, owner.token);
+    const [, kind = '', uploadId = '', filename = ''] = file.body.key.split('/');
     const ids: Record<string, string> = {
       messageId: messages[0].id,
       domainId: domain.id,
@@ -39,6 +45,12 @@ t.test('[5] isolation of workspaces', async (t) => {
       voicemailId: voicemails.body.voicemails[0].id,
       visitorId: chat.customer.visitorId,
       workspaceId: owner.workspaceId,
+      articleId: article.body.id,
+      documentId: documents.body.documents[0].id,
+      jobId: crawl.body.jobId,
+      kind,
+      uploadId,
+      filename,
     };
     return { ids, customer: chat.customer };
   };

@@ -28,7 +28,15 @@ const adminOnly = [
   'PUT /email/inbound-addresses',
   'GET /email/suppressions',
   'DELETE /email/suppressions/{email}',
+  'POST /kb/ingest/url',
+  'DELETE /kb/documents/{documentId}',
+  'POST /kb/articles',
+  'PATCH /kb/articles/{articleId}',
+  'DELETE /kb/articles/{articleId}',
+  'POST /uploads/import-from-url',
 ];
+/** These are given an address that is not public, and tell who may that it is not. */
+const fetches: ReadonlySet<string> = new Set(['kb.ingestUrl', 'uploads.importFromUrl']);
 /** Areas that word it otherwise (specification 7). */
 const saysForbidden = ['/sites'];
 
@@ -57,7 +65,7 @@ t.test('roles', async (t) => {
       for (const [role, { token }] of Object.entries({ admin, supervisor, agent })) {
         const { status, body } = await call(token);
         const may = role === 'admin' || (role === 'supervisor' && route.access.role === 'senior');
-        if (may) t.ok([200, 201, 202, 204, 404].includes(status), `${role}: ${status}`);
+        if (may) t.ok([200, 201, 202, 204, 404].includes(status) || (fetches.has(route.operation) && status === 400), `${role}: ${status}`);
         else t.match({ status, body }, { status: 403, body: { statusCode: 403, error: slug } }, role);
       }
     });

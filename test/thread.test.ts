@@ -58,3 +58,18 @@ t.test('[threads] a stopped one answers nobody', async (t) => {
   t.ok((await waiting) instanceof ThreadFailed);
   t.ok((await thread.ask('echo', 'b').catch((error: unknown) => error)) instanceof ThreadFailed);
 });
+
+t.test('[threads] one that nobody asks ends, and the next question starts another', async (t) => {
+  const started = watchThreads(t);
+  const thread = start(t, { idleMs: 1 });
+  t.equal(await thread.ask('echo', 'first'), 'first');
+  await new Promise<void>((resolve) => started[0]?.once('exit', () => resolve()));
+  t.equal(await thread.ask('echo', 'second'), 'second');
+  t.equal(started.length, 2);
+});
+
+t.test('[threads] one that fills its memory ends alone', async (t) => {
+  const thread = start(t, { heapMb: { old: 32 } });
+  t.ok((await thread.ask('hoard', undefined as never).catch((error: unknown) => error)) instanceof ThreadFailed);
+  t.equal(await thread.ask('echo', 'still here'), 'still here');
+});

@@ -1,38 +1,154 @@
-// Files that messages link to, as the disk keeps them. Whoever knows an address may read it; nobody can guess one. A file comes
-// from a stranger: it is never run, framed or taken for anything but what it says it is. Decisions 4.9.
+// Uploaded files on their way in and out. In: by a signed link, held to what it was signed for while the bytes come. Out: to whoever knows the address,
+// whole or in part, and never so that a browser would run it. Specification 4.9, RFC 9110 §14.
 
 import Type from 'typebox';
-import { refuse } from '../../engine/errors.ts';
-import { route } from '../route.ts';
+import { refuse, refuseField } from '../../engine/errors.ts';
+import { acceptedType, isBorneOut, servedType, telltaleBytes } from '../../engine/media-types.ts';
+import { systemCaller } from '../../engine/runtime/command.ts';
+import { abandonUpload, beginUpload, settleUpload } from '../../engine/uploads.ts';
+import { type RawReply, route } from '../route.ts';
+import type { Services } from '../services.ts';
 
-/** Shown where it is opened; everything else is downloaded. SVG is a document that runs scripts. */
-const shown = /^(?:image\/(?!svg)|audio\/|video\/)/;
+const tag = 'Storage';
+const path = '//storage/{workspaceId}/{kind}/{uploadId}/{filename}';
+const Key = Type.Object({ workspaceId: Type.String(), kind: Type.String(), uploadId: Type.String(), filename: Type.String() });
+const Signed = Type.Object({ type: Type.Optional(Type.String()), size: Type.Optional(Type.String()), expires: Type.Optional(Type.String()), signature: Type.Optional(Type.String()) });
+/** A key's object never changes, so whoever has it need not ask again. */
+const cacheControl = 'public, max-age=31536000, immutable';
 
 export const storageRoutes = [
   route({
-    operation: 'storage.read',
-    method: 'GET',
-    path: '//storage/{workspaceId}/{kind}/{objectId}/{filename}',
-    tag: 'Storage',
-    summary: 'Read a file',
+    operation: 'storage.put',
+    method: 'PUT',
+    path,
+    tag,
+    summary: 'Upload a file',
+    description:
+      'The uploadUrl of a presigned upload, once. Content-Type must be the one that was signed (content_type_not_allowed), Content-Length at most the size (file_too_large), and the bytes of that type. ' +
+      'A link that was changed, or whose time is over, is forbidden; one that was used is a conflict. What is refused leaves nothing behind, and the link may be used again.',
     access: { kind: 'public' },
     anyHeaders: true,
     httpOnly: true,
-    params: Type.Object({ workspaceId: Type.String(), kind: Type.String(), objectId: Type.String(), filename: Type.String() }),
+    params: Key,
+    query: Signed,
+    reply: { status: 200, schema: null },
+    refusals: ['content_type_not_allowed', 'file_too_large', 'forbidden', 'conflict', 'storage_not_configured'],
+    async receive({ params, query, headers, body }, services) {
+      const { engine, objects, uploadLinks, clock } = services;
+      if (objects === undefined) refuse('storage_not_configured');
+      const key = keyOf(params);
+      const signed = uploadLinks.verify(key, query, clock.now()) ?? refuse('forbidden', { message: 'This link is not one of ours, or its time is over.' });
+      if (acceptedType(headers['content-type'] ?? '') !== signed.contentType) refuseField('content_type_not_allowed', 'Content-Type', `must be ${signed.contentType}`);
+      const size = lengthOf(headers['content-length']) ?? refuseField('invalid_body', 'Content-Length', 'is required');
+      if (size > signed.size) refuse('file_too_large', { message: `The link is for ${signed.size} bytes.`, detail: { maxBytes: signed.size } });
+      const change = { workspaceId: params.workspaceId, caller: systemCaller };
+      const { uploadId } = params;
+      await engine.execute(beginUpload, { ...change, params: { uploadId } });
+      try {
+        await objects.put(key, { contentType: signed.contentType, size }, borneOut(body, signed.contentType, services));
+      } catch (error) {
+        await engine.execute(abandonUpload, { ...change, params: { uploadId } });
+        throw error;
+      }
+      try {
+        await engine.execute(settleUpload, { ...change, params: { uploadId, size } });
+      } catch (error) {
+        await objects.remove(key);
+        throw error;
+      }
+      return { status: 200, headers: { ETag: etagOf(uploadId) }, body: '' };
+    },
+  }),
+
+  route({
+    operation: 'storage.read',
+    method: 'GET',
+    path,
+    tag,
+    summary: 'Read a file',
+    description: 'The publicUrl of an upload. Answers Range with 206 or 416, If-None-Match with 304.',
+    access: { kind: 'public' },
+    anyHeaders: true,
+    httpOnly: true,
+    params: Key,
     reply: { status: 200, schema: null, contentType: 'application/octet-stream' },
-    refusals: [],
-    async send({ params }, { objects }) {
-      const object = (await objects.find(`${params.workspaceId}/${params.kind}/${params.objectId}/${params.filename}`)) ?? refuse('not_found');
-      return {
-        status: 200,
-        headers: {
-          'Content-Type': object.contentType,
-          'Content-Disposition': shown.test(object.contentType) ? 'inline' : 'attachment',
-          'Content-Security-Policy': "default-src 'none'; sandbox",
-          'Cache-Control': 'private, max-age=31536000, immutable',
-        },
-        body: await object.read(),
-      };
+    refusals: ['storage_not_configured'],
+    async send({ params, headers }, { objects }) {
+      if (objects === undefined) refuse('storage_not_configured');
+      const key = keyOf(params);
+      const { size } = (await objects.find(key)) ?? refuse('not_found');
+      const etag = etagOf(params.uploadId);
+      const about = { ...headersOf(key), ETag: etag };
+      if (names(headers['if-none-match'], etag)) return { status: 304, headers: about, body: '' };
+      const condition = headers['if-range'];
+      const range = condition === undefined || condition === etag ? rangeOf(headers['range'], size) : undefined;
+      if (range === 'unsatisfiable') return { status: 416, headers: { ...about, 'Cache-Control': 'no-store', 'Content-Range': `bytes */${size}` }, body: '' };
+      const part = range ?? { start: 0, end: size - 1 };
+      const reply: RawReply = { status: 200, headers: about, body: { byteLength: part.end - part.start + 1, parts: objects.read(key, part) } };
+      return range === undefined ? reply : { ...reply, status: 206, headers: { ...about, 'Content-Range': `bytes ${range.start}-${range.end}/${size}` } };
     },
   }),
 ];
+
+function keyOf({ workspaceId, kind, uploadId, filename }: { workspaceId: string; kind: string; uploadId: string; filename: string }): string {
+  return `${workspaceId}/${kind}/${uploadId}/${filename}`;
+}
+
+/** A store is told how much comes before it comes. */
+function lengthOf(header: string | undefined): number | undefined {
+  return header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : undefined;
+}
+
+/** The same bytes; ends with content_type_not_allowed as soon as the first of them are seen to be of another type. */
+async function* borneOut(body: AsyncIterable<Uint8Array>, contentType: string, { recognise }: Services): AsyncGenerator<Uint8Array, void, void> {
+  let head: Uint8Array[] | undefined = [];
+  let length = 0;
+  const judged = async (parts: readonly Uint8Array[]): Promise<Uint8Array> => {
+    const bytes = Buffer.concat(parts);
+    if (!isBorneOut(contentType, await recognise(bytes))) refuse('content_type_not_allowed', { message: `The file is not ${contentType}.` });
+    return bytes;
+  };
+  for await (const part of body) {
+    if (head === undefined) {
+      yield part;
+      continue;
+    }
+    head.push(part);
+    length += part.byteLength;
+    if (length < telltaleBytes) continue;
+    yield await judged(head);
+    head = undefined;
+  }
+  if (head !== undefined) yield await judged(head);
+}
+
+function headersOf(key: string): Record<string, string> {
+  const type = servedType(key);
+  const isShown = /^(?:image|audio|video)\//.test(type);
+  return {
+    'Content-Type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
+    'Content-Disposition': `${isShown ? 'inline' : 'attachment'}; filename="${key.split('/').at(-1)}"`,
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+    'Cache-Control': cacheControl,
+    'Accept-Ranges': 'bytes',
+  };
+}
+
+function etagOf(uploadId: string): string {
+  return `"${uploadId}"`;
+}
+
+function names(header: string | undefined, etag: string): boolean {
+  return header !== undefined && header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
+}
+
+/** One range of bytes; undefined, which means all, for several at once and for what is not understood (RFC 9110 §14.2 lets a server). */
+function rangeOf(header: string | undefined, size: number): { start: number; end: number } | 'unsatisfiable' | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? '') ?? [];
+  if (first === '' && last === '') return undefined;
+  if (first === '') return last === '0' || size === 0 ? 'unsatisfiable' : { start: Math.max(0, size - Number(last)), end: size - 1 };
+  const [start, end] = [Number(first), last === '' ? size - 1 : Math.min(Number(last), size - 1)];
+  if (last !== '' && Number(last) < start) return undefined;
+  return start >= size ? 'unsatisfiable' : { start, end };
+}

@@ -6,6 +6,8 @@ import { calls } from './workspace/0004-calls.ts';
 import { sealedSecrets } from './workspace/0005-sealed-secrets.ts';
 import { searchChanges } from './workspace/0006-search-changes.ts';
 import { mail } from './workspace/0007-mail.ts';
+import { knowledge } from './workspace/0008-knowledge.ts';
+import { uploads } from './workspace/0009-uploads.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
-export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail];
+export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads];

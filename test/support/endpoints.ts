@@ -61,6 +61,14 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'widget.startChat': () => ({ body: 'x' }),
   'widget.sendMessage': () => ({ body: 'x' }),
   'widget.rate': () => ({ rating: 5 }),
+  'widget.presignUpload': () => ({ filename: 'x.txt', contentType: 'text/plain', size: 1 }),
+  'uploads.presign': () => ({ filename: 'x.txt', contentType: 'text/plain', size: 1 }),
+  'uploads.importFromUrl': () => ({ url: 'http://127.0.0.1/x.png' }),
+  'kb.ingestUrl': () => ({ url: 'http://127.0.0.1/' }),
+  'kb.search': () => ({ query: 'x' }),
+  'kb.adoptDocument': () => ({}),
+  'kb.createArticle': () => ({ title: 'x', body: 'x' }),
+  'kb.updateArticle': () => ({ expectedVersion: 1, title: 'x' }),
 };
 
 /** Undefined for a route that takes no body. Throws for one that does and has no line above. */

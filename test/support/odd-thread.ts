@@ -1,4 +1,4 @@
-// A thread for tests of workers/thread.ts: it answers, throws, dies or hangs, as it is asked.
+// A thread for tests of workers/thread.ts: it answers, throws, dies, hangs or takes all memory, as it is asked.
 
 import { answerQuestions, ThreadUnavailable } from '../../workers/thread.ts';
 
@@ -14,6 +14,9 @@ export const questions = {
     throw new TypeError(message);
   },
   die: (): never => process.exit(3),
+  hoard: (): never => {
+    for (const kept: string[] = []; ; ) kept.push(`${kept.length}`.repeat(1000));
+  },
   hang: (): never => {
     for (;;);
   },

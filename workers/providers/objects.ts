@@ -1,76 +1,42 @@
-// Files that messages link to, by key: `<workspaceId>/<kind>/<uuid>/<safe filename>`. Here on the disk below the data folder,
-// served by this process; the address of a key is known before the file is there.
-
-import { createWriteStream } from 'node:fs';
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-
-export interface StoredObject {
-  readonly contentType: string;
-  readonly size: number;
-  read(): Promise<Uint8Array>;
-}
+// Where files lie, by key: `<workspaceId>/<kind>/<id>/<safe filename>`. On the disk below the data folder or in an S3 bucket; either way this process
+// receives and serves them, so that every rule about sizes, types and headers holds for both. An object is complete or not there, and never changes.
 
 export interface ObjectStore {
-  /** The key of a new object; its name is made safe. */
-  keyFor(object: { workspaceId: string; kind: string; id: string; filename: string }): string;
-  /** Where everybody who knows it can fetch the object. */
-  publicUrl(key: string): string;
-  /** Complete or not there. Replaces an object of the same key. */
-  put(key: string, contentType: string, content: Readable | Uint8Array): Promise<void>;
-  /** Undefined for what is no key, too. */
-  find(key: string): Promise<StoredObject | undefined>;
-  /** Nothing happens when there is none. */
+  /** `size` is how many bytes `content` has; other than that many, or an error of it, and nothing is stored. Rejects with that error or StorageUnavailable. */
+  put(key: string, about: { readonly contentType: string; readonly size: number }, content: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Undefined for what is no key, too. Rejects with StorageUnavailable. */
+  find(key: string): Promise<{ readonly size: number } | undefined>;
+  /** The bytes from `start` to `end`, both included. Nothing is opened before the first part is asked for. */
+  read(key: string, range: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>;
+  /** Nothing happens when there is none. Rejects with StorageUnavailable. */
   remove(key: string): Promise<void>;
 }
 
-const keyShape = /^[0-9a-f-]{36}\/[a-z_]{1,32}\/[0-9a-f-]{36}\/[A-Za-z0-9._-]{1,120}$/;
-const maxNameChars = 100;
-
-/** Letters, digits, dots, dashes and underscores; a long name keeps its beginning and its ending. */
-function safeFilename(filename: string): string {
-  const safe = filename.normalize('NFKD').replace(/[\u0300-\u036f]/g, '').replace(/[^A-Za-z0-9._-]+/g, '-').replace(/\.{2,}/g, '.').replace(/^[.-]+|[.-]+$/g, '');
-  const ending = /.(\.[A-Za-z0-9]{1,10})$/.exec(safe)?.[1] ?? '';
-  const stem = safe.slice(0, safe.length - ending.length).slice(0, maxNameChars - ending.length);
-  return stem === '' ? `file${ending}` : stem + ending;
+/** The disk is full or broken, or the bucket cannot be reached. It may be well again in a moment. */
+export class StorageUnavailable extends Error {
+  override readonly name = 'StorageUnavailable';
 }
 
-function isKey(text: string): boolean {
-  return keyShape.test(text) && !text.includes('..');
+/** The content had more or fewer bytes than was said. */
+export class WrongSize extends Error {
+  override readonly name = 'WrongSize';
 }
 
-/** `folder` holds the files, each beside its content type; `baseUrl` is where they are served, without a slash at the end. */
-export function diskObjects(folder: string, baseUrl: string): ObjectStore {
-  const pathOf = (key: string): string => {
-    if (!isKey(key)) throw new Error(`not a key of an object: ${key}`);
-    return join(folder, key);
-  };
-  return {
-    keyFor: ({ workspaceId, kind, id, filename }) => `${workspaceId}/${kind}/${id}/${safeFilename(filename)}`,
-    publicUrl: (key) => `${baseUrl}/${key}`,
-    async put(key, contentType, content) {
-      const path = pathOf(key);
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(`${path}.type`, contentType);
-      if (content instanceof Uint8Array) await writeFile(`${path}.part`, content, { flush: true });
-      else await pipeline(content, createWriteStream(`${path}.part`, { flush: true }));
-      await rename(`${path}.part`, path);
-    },
-    async find(key) {
-      if (!isKey(key)) return undefined;
-      const path = pathOf(key);
-      const [about, contentType] = await Promise.all([stat(path).catch(absentOnly), readFile(`${path}.type`, 'utf8').catch(absentOnly)]);
-      if (about === undefined || contentType === undefined) return undefined;
-      return { contentType, size: about.size, read: () => readFile(path) };
-    },
-    async remove(key) {
-      await rm(dirname(pathOf(key)), { recursive: true, force: true });
-    },
-  };
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const keyShape = new RegExp(`^${uuid}/[a-z_]{1,32}/${uuid}/[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`);
+
+/** Whatever else is asked for is nowhere: no key leads out of the folder or the bucket. */
+export function isKey(text: string): boolean {
+  return keyShape.test(text);
 }
 
-function absentOnly(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
+/** Ends with WrongSize as soon as it is certain. */
+export async function* exactly(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array, void, void> {
+  let length = 0;
+  for await (const part of content) {
+    length += part.byteLength;
+    if (length > size) throw new WrongSize(`there are more than ${size} bytes`);
+    yield part;
+  }
+  if (length < size) throw new WrongSize(`there are ${length} bytes, not ${size}`);
 }

@@ -1,0 +1,42 @@
+// Searching the knowledge base: the question is embedded by the model whose chunks are searched, and its nearest chunks are the answer.
+// Specification 4.3.
+
+import { findKbBase } from '../store/kb-chunks.ts';
+import type { KbMatch } from '../store/kb-index.ts';
+import type { Embedder } from '../workers/embedder.ts';
+import type { Retriever } from '../workers/retriever.ts';
+import { refuse } from './errors.ts';
+import type { Workspace } from './runtime/workspace.ts';
+
+export interface RetrievalPorts {
+  readonly embedder: Embedder;
+  readonly retriever: Retriever;
+}
+
+export interface Retrieved {
+  readonly chunks: readonly KbMatch[];
+  readonly queryEmbedTimeMs: number;
+  readonly searchTimeMs: number;
+}
+
+/** The model may change between the question and the search; then the question is embedded again. It changes once in months. */
+const maxAttempts = 3;
+
+/** Refuses embedding_unavailable. Rejects with what the threads reject with. */
+export async function retrieve(workspace: Workspace, question: { query: string; topK: number }, { embedder, retriever }: RetrievalPorts): Promise<Retrieved> {
+  if (embedder.model === undefined) refuse('embedding_unavailable');
+  let [queryEmbedTimeMs, searchTimeMs] = [0, 0];
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const model = findKbBase(workspace.db)?.model;
+    if (model === undefined) break;
+    if (!embedder.serves(model)) refuse('embedding_unavailable');
+    const askedMs = performance.now();
+    const vector = await embedder.embedQuestion({ model, text: question.query });
+    const embeddedMs = performance.now();
+    const chunks = await retriever.search({ path: workspace.db.path, model, vector, topK: question.topK });
+    queryEmbedTimeMs += embeddedMs - askedMs;
+    searchTimeMs += performance.now() - embeddedMs;
+    if (chunks !== undefined) return { chunks, queryEmbedTimeMs: Math.round(queryEmbedTimeMs), searchTimeMs: Math.round(searchTimeMs) };
+  }
+  return { chunks: [], queryEmbedTimeMs: 0, searchTimeMs: 0 };
+}

@@ -1,0 +1,81 @@
+// The parts behind the knowledge base and uploads, made once and joined: what fetches, reads and embeds pages, what searches them, where files lie.
+// Nothing runs, and no thread is started, before it is asked. serve.ts makes this and stops it.
+
+import { join } from 'node:path';
+import type { RetrievalPorts } from '../engine/retrieval.ts';
+import { type Crawler, createCrawler, robotName } from '../workers/crawler.ts';
+import { createEmbedder, type Embedder } from '../workers/embedder.ts';
+import { createImageSource, type ImageSource } from '../workers/image-source.ts';
+import { findModel, modelsBelow } from '../workers/models.ts';
+import { createPageReader } from '../workers/page-reader.ts';
+import { createFetcher } from '../workers/providers/fetcher.ts';
+import { dnsResolver, type isPublicAddress, systemResolver } from '../workers/providers/host-resolver.ts';
+import { diskObjects } from '../workers/providers/objects-disk.ts';
+import { s3Objects } from '../workers/providers/objects-s3.ts';
+import type { ObjectStore } from '../workers/providers/objects.ts';
+import { createRetriever } from '../workers/retriever.ts';
+import { type Config, ConfigError } from './config.ts';
+
+export interface KnowledgeOptions {
+  /** The shortest pause of a crawl between two requests; a server of one's own needs none. */
+  readonly crawlPauseMs?: number;
+  /** How long a bucket may be silent. */
+  readonly storageSilenceMs?: number;
+  /** Which addresses count as public. A test has none but loopback ones. */
+  readonly isPublic?: typeof isPublicAddress;
+}
+
+export interface KnowledgeParts extends RetrievalPorts {
+  readonly crawler: Crawler;
+  readonly imageSource: ImageSource;
+  /** Undefined when there is no storage. */
+  readonly objects: ObjectStore | undefined;
+  /** What is under way ends with an error. */
+  stop(): Promise<void>;
+}
+
+/** Over a data folder that this process holds. Throws ConfigError when the model is not there. */
+export function createKnowledgeParts(config: Config, options: KnowledgeOptions): KnowledgeParts {
+  const { allowPrivateCrawl: allowPrivate } = config;
+  const reach = { allowPrivate, ...(options.isPublic === undefined ? {} : { isPublic: options.isPublic }) };
+  const fetcher = createFetcher({
+    ...reach,
+    resolveHost: config.dnsServers === undefined ? systemResolver : dnsResolver(config.dnsServers),
+    userAgent: `${robotName} (+${config.baseUrl})`,
+  });
+  const embedder = embedderFor(config);
+  const pageReader = createPageReader();
+  const retriever = createRetriever();
+  return {
+    embedder,
+    retriever,
+    crawler: createCrawler({ ...reach, fetcher, pageReader, ...(options.crawlPauseMs === undefined ? {} : { shortestPauseMs: options.crawlPauseMs }) }),
+    imageSource: createImageSource({ ...reach, fetcher }),
+    objects: objectsFor(config, options.storageSilenceMs),
+    async stop() {
+      await Promise.all([pageReader.stop(), embedder.stop(), fetcher.close()]);
+    },
+  };
+}
+
+function embedderFor({ embedding, dataDir }: Config): Embedder {
+  const models = join(dataDir, 'models');
+  if (embedding.provider === 'none') return createEmbedder({ use: 'off' });
+  if (embedding.provider === 'builtin') return createEmbedder({ use: 'builtin', others: modelsBelow(models) });
+  const { model, modelDir } = embedding;
+  const found = findModel(model, [...(modelDir === undefined ? [] : [modelDir]), models]);
+  if (found !== undefined) return createEmbedder({ use: found, others: modelsBelow(models) });
+  if (model === undefined) throw new ConfigError(`MODEL_DIR must be a folder with config.json, tokenizer.json and onnx/model.onnx or onnx/model_quantized.onnx, not ${modelDir}`);
+  throw new ConfigError(`EMBEDDING_MODEL names ${model}, which is neither in ${modelDir ?? models} nor a folder: npm run model:pull -- ${model}`);
+}
+
+function objectsFor({ storage, dataDir }: Config, silenceMs: number | undefined): ObjectStore | undefined {
+  switch (storage.provider) {
+    case 'disk':
+      return diskObjects(join(dataDir, 'storage'));
+    case 's3':
+      return s3Objects({ ...storage, ...(silenceMs === undefined ? {} : { silenceMs }) });
+    case 'none':
+      return undefined;
+  }
+}

@@ -1,0 +1,243 @@
+// The knowledge base: crawls, documents, articles, retrieval. Specification 4.3. This area's word for a body that is not valid is validation_error.
+
+import Type from 'typebox';
+import { adoptDocument, changeArticle, createArticle, listArticles, readArticle, removeArticle } from '../../engine/articles.ts';
+import { listJobs, queueCrawl, readJob } from '../../engine/crawls.ts';
+import { refuse, refuseField } from '../../engine/errors.ts';
+import { listDocuments, removeDocument } from '../../engine/kb-documents.ts';
+import { retrieve } from '../../engine/retrieval.ts';
+import { route } from '../route.ts';
+import { Id, KbJob, nullable, Time, Version } from '../schemas.ts';
+
+const tag = 'Knowledge base';
+const reading = { kind: 'agent', scope: 'ai:read', feature: 'knowledge_base' } as const;
+const writing = { kind: 'agent', scope: null, role: 'admin', feature: 'knowledge_base' } as const;
+const invalidSlug = 'validation_error';
+const defaultTopK = 5;
+
+/** As people write it, letters of any script included; what it means is found out before it is taken. */
+const Address = Type.String({ maxLength: 2048, pattern: '^[hH][tT][tT][pP][sS]?://\\S+$' });
+
+const Document = Type.Object({
+  id: Id,
+  sourceType: Type.Enum(['url', 'article'], { description: 'article: the text of a published article.' }),
+  sourceUrl: nullable(Type.String()),
+  title: Type.String(),
+  byteSize: Type.Integer(),
+  chunkCount: Type.Integer({ description: '0 until it is embedded by the model that is searched now.' }),
+  embeddingModel: nullable(Type.String({ description: 'Opaque. Null until it is embedded by the model that is searched now.' })),
+  articleId: nullable(Id),
+  ingestedAt: Time,
+});
+
+const Chunk = Type.Object({
+  chunkId: Id,
+  documentId: Id,
+  chunkIndex: Type.Integer(),
+  sourceUrl: nullable(Type.String()),
+  title: Type.String(),
+  text: Type.String(),
+  score: Type.Number({ description: 'Cosine similarity, -1 to 1.' }),
+});
+
+const ArticleStatus = Type.Enum(['draft', 'published']);
+const Title = Type.String({ minLength: 1, maxLength: 300, pattern: '\\S' });
+const Body = Type.String({ minLength: 1, maxLength: 200_000, pattern: '\\S', description: 'Markdown.' });
+const Article = Type.Object({
+  id: Id,
+  version: Version,
+  title: Type.String(),
+  body: Type.String({ description: 'Markdown.' }),
+  status: ArticleStatus,
+  sourceDocumentId: nullable(Id),
+  createdAt: Time,
+  updatedAt: Time,
+});
+
+export const knowledgeRoutes = [
+  route({
+    operation: 'kb.ingestUrl',
+    method: 'POST',
+    path: '/kb/ingest/url',
+    tag,
+    summary: 'Crawl a site',
+    description:
+      'Queues a crawl of the pages on the address\'s host (where its redirects lead), breadth first, keeping to robots.txt, and answers at once. Progress comes as kb.job.updated and in GET /kb/jobs/{jobId}. ' +
+      'When it is done its pages replace those of earlier crawls of the same address, all at once; when it fails those stay. Crawls of a workspace run one after the other. ' +
+      'An address that is, or leads to, a host that is not public is website_not_public; one that names a public IP address instead of a host is validation_error.',
+    access: writing,
+    body: Type.Object({
+      url: Address,
+      maxDepth: Type.Optional(Type.Integer({ minimum: 0, maximum: 3, default: 2, description: 'Links away from the first page.' })),
+      maxPages: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 200 })),
+    }),
+    invalidSlug,
+    reply: { status: 202, schema: Type.Object({ jobId: Id, status: Type.Enum(['queued']) }) },
+    refusals: ['website_not_public', 'embedding_unavailable', 'semantic_error'],
+    async run({ workspaceId, caller, body }, { engine, crawler, embedder }) {
+      if (embedder.model === undefined) refuse('embedding_unavailable');
+      const verdict = await crawler.examine(body.url);
+      if (verdict === 'private') refuse('website_not_public');
+      if (verdict === 'malformed') refuseField(invalidSlug, 'url', 'must be an http or https address without a user name');
+      if (verdict === 'literal') refuseField(invalidSlug, 'url', 'must name a host, not an IP address');
+      return engine.execute(queueCrawl, { workspaceId, caller, params: body });
+    },
+  }),
+
+  route({
+    operation: 'kb.listJobs',
+    method: 'GET',
+    path: '/kb/jobs',
+    tag,
+    summary: 'List crawls',
+    description: 'The most recent twenty, newest first.',
+    access: reading,
+    reply: { status: 200, schema: Type.Object({ jobs: Type.Array(KbJob) }) },
+    refusals: [],
+    read: (view) => ({ jobs: listJobs(view) }),
+  }),
+
+  route({
+    operation: 'kb.readJob',
+    method: 'GET',
+    path: '/kb/jobs/{jobId}',
+    tag,
+    summary: 'Read a crawl',
+    access: reading,
+    params: Type.Object({ jobId: Id }),
+    reply: { status: 200, schema: KbJob },
+    refusals: [],
+    read: (view, { params }) => readJob(view, params.jobId),
+  }),
+
+  route({
+    operation: 'kb.listDocuments',
+    method: 'GET',
+    path: '/kb/documents',
+    tag,
+    summary: 'List documents',
+    description: 'Newest first, all of them: pages, and the texts of published articles.',
+    access: reading,
+    reply: { status: 200, schema: Type.Object({ documents: Type.Array(Document) }) },
+    refusals: [],
+    read: (view) => ({ documents: listDocuments(view).map((document) => ({ ...document, chunkCount: document.chunkCount ?? 0 })) }),
+  }),
+
+  route({
+    operation: 'kb.deleteDocument',
+    method: 'DELETE',
+    path: '/kb/documents/{documentId}',
+    tag,
+    summary: 'Delete a document',
+    description: 'With its chunks. The text of a published article is not deleted here (conflict), but by unpublishing or deleting the article.',
+    access: writing,
+    params: Type.Object({ documentId: Id }),
+    reply: { status: 204, schema: null },
+    refusals: ['conflict'],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(removeDocument, { workspaceId, caller, params }),
+  }),
+
+  route({
+    operation: 'kb.adoptDocument',
+    method: 'POST',
+    path: '/kb/documents/{documentId}/adopt',
+    tag,
+    summary: 'Make an article of a document',
+    description: 'A draft with the document\'s text. Once the article is published, it is retrieved instead of the document.',
+    access: writing,
+    params: Type.Object({ documentId: Id }),
+    reply: { status: 201, schema: Article },
+    refusals: ['conflict', 'semantic_error'],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(adoptDocument, { workspaceId, caller, params }),
+  }),
+
+  route({
+    operation: 'kb.search',
+    method: 'POST',
+    path: '/kb/search',
+    tag,
+    summary: 'Find what answers a question',
+    description: 'The chunks nearest in meaning, best first, ties by chunkId. The times are in milliseconds.',
+    access: reading,
+    body: Type.Object({ query: Type.String({ minLength: 1, maxLength: 2000, pattern: '\\S' }), topK: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 5 })) }),
+    invalidSlug,
+    reply: { status: 200, schema: Type.Object({ chunks: Type.Array(Chunk), queryEmbedTimeMs: Type.Integer(), searchTimeMs: Type.Integer() }) },
+    refusals: ['embedding_unavailable'],
+    async run({ workspaceId, body }, services) {
+      const workspace = services.engine.workspace(workspaceId) ?? refuse('unauthorized');
+      return retrieve(workspace, { query: body.query, topK: body.topK ?? defaultTopK }, services);
+    },
+  }),
+
+  route({
+    operation: 'kb.listArticles',
+    method: 'GET',
+    path: '/kb/articles',
+    tag,
+    summary: 'List articles',
+    description: 'Newest first, all of them.',
+    access: reading,
+    reply: { status: 200, schema: Type.Object({ articles: Type.Array(Article) }) },
+    refusals: [],
+    read: (view) => ({ articles: listArticles(view) }),
+  }),
+
+  route({
+    operation: 'kb.createArticle',
+    method: 'POST',
+    path: '/kb/articles',
+    tag,
+    summary: 'Write an article',
+    description: 'A draft, unless its status says published; then it is retrieved as soon as it is embedded.',
+    access: writing,
+    body: Type.Object({ title: Title, body: Body, status: Type.Optional(ArticleStatus) }),
+    invalidSlug,
+    reply: { status: 201, schema: Article },
+    refusals: ['semantic_error'],
+    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createArticle, { workspaceId, caller, params: body }),
+  }),
+
+  route({
+    operation: 'kb.readArticle',
+    method: 'GET',
+    path: '/kb/articles/{articleId}',
+    tag,
+    summary: 'Read an article',
+    access: reading,
+    params: Type.Object({ articleId: Id }),
+    reply: { status: 200, schema: Article },
+    refusals: [],
+    read: (view, { params }) => readArticle(view, params.articleId),
+  }),
+
+  route({
+    operation: 'kb.updateArticle',
+    method: 'PATCH',
+    path: '/kb/articles/{articleId}',
+    tag,
+    summary: 'Change an article',
+    description: 'The status published publishes it, draft takes it back. The former text is retrieved until the new one is embedded.',
+    access: writing,
+    params: Type.Object({ articleId: Id }),
+    body: Type.Object({ expectedVersion: Version, title: Type.Optional(Title), body: Type.Optional(Body), status: Type.Optional(ArticleStatus) }),
+    invalidSlug,
+    reply: { status: 200, schema: Article },
+    refusals: ['stale_version'],
+    run: ({ workspaceId, caller, params, body: { expectedVersion, ...changes } }, { engine }) =>
+      engine.execute(changeArticle, { workspaceId, caller, params: { ...params, expectedVersion, changes } }),
+  }),
+
+  route({
+    operation: 'kb.deleteArticle',
+    method: 'DELETE',
+    path: '/kb/articles/{articleId}',
+    tag,
+    summary: 'Delete an article',
+    description: 'The document that it was made of is retrieved again.',
+    access: writing,
+    params: Type.Object({ articleId: Id }),
+    reply: { status: 204, schema: null },
+    refusals: [],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(removeArticle, { workspaceId, caller, params }),
+  }),
+];

@@ -1,0 +1,104 @@
+// Links by which files are uploaded, and images fetched from elsewhere. The bytes go to storage.ts. Specification 4.9.
+
+import Type from 'typebox';
+import { refuse, refuseField, type Slug } from '../../engine/errors.ts';
+import { maxLogoBytes, uploadLinkMs } from '../../engine/limits.ts';
+import { acceptedType, isImage } from '../../engine/media-types.ts';
+import type { Caller } from '../../engine/runtime/command.ts';
+import { abandonUpload, reserveLogo, reserveUpload, settleUpload } from '../../engine/uploads.ts';
+import type { UploadKind } from '../../store/uploads.ts';
+import type { FetchedImage, NoImage } from '../../workers/image-source.ts';
+import { route } from '../route.ts';
+import { Url } from '../schemas.ts';
+import type { Services } from '../services.ts';
+
+const tag = 'Uploads';
+const linkMinutes = uploadLinkMs / 60_000;
+
+const slugOf: Readonly<Record<NoImage['problem'], Slug>> = { address: 'invalid_body', type: 'content_type_not_allowed', size: 'file_too_large' };
+
+const File = {
+  filename: Type.String({ minLength: 1, maxLength: 500, pattern: '\\S' }),
+  contentType: Type.String({ minLength: 1, maxLength: 255 }),
+  size: Type.Integer({ minimum: 1, description: 'In bytes; more are not taken.' }),
+};
+const Link = Type.Object({
+  uploadUrl: Type.String({ description: `Takes one PUT of the bytes within ${linkMinutes} minutes, with the same Content-Type.` }),
+  publicUrl: Type.String({ description: 'Where the file can be read by whoever knows the address, once it is there.' }),
+  key: Type.String(),
+});
+
+export const uploadRoutes = [
+  route({
+    operation: 'uploads.presign',
+    method: 'POST',
+    path: '/uploads/presigned',
+    tag,
+    summary: 'Get a link to upload a file by',
+    description:
+      'Common documents, images, audio and video, up to 25 MB; logos are images up to 2 MB, by admins. The file itself is held to what was said here: its type, its size, and that its bytes are of that type. ' +
+      'Team attachments share a quota; room is kept from now until the link is used or its time is over.',
+    access: { kind: 'agent', scope: null },
+    body: Type.Object({ ...File, kind: Type.Optional(Type.Enum(['attachment', 'logo', 'team_attachment'], { default: 'attachment' })) }),
+    reply: { status: 200, schema: Link },
+    refusals: ['content_type_not_allowed', 'file_too_large', 'storage_limit_reached', 'admin_required', 'storage_not_configured'],
+    run: ({ workspaceId, caller, body }, services) => presign(services, { workspaceId, caller }, { ...body, kind: body.kind ?? 'attachment' }),
+  }),
+
+  route({
+    operation: 'widget.presignUpload',
+    method: 'POST',
+    path: '/widget/uploads/presigned',
+    tag: 'Widget',
+    summary: 'Get a link to upload an attachment by',
+    access: { kind: 'visitor' },
+    body: Type.Object(File),
+    reply: { status: 200, schema: Link },
+    refusals: ['content_type_not_allowed', 'file_too_large', 'storage_not_configured'],
+    run: ({ workspaceId, caller, body }, services) => presign(services, { workspaceId, caller }, { ...body, kind: 'attachment' }),
+  }),
+
+  route({
+    operation: 'uploads.importFromUrl',
+    method: 'POST',
+    path: '/uploads/import-from-url',
+    tag,
+    summary: 'Keep a copy of an image as a logo',
+    description: 'Up to 2 MB, from a public host. An address that is not public, or answers with nothing of use, is invalid_body.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    body: Type.Object({ url: Url }),
+    reply: { status: 201, schema: Type.Object({ url: Type.String(), key: Type.String(), contentType: Type.String(), size: Type.Integer() }) },
+    refusals: ['content_type_not_allowed', 'file_too_large', 'storage_not_configured', 'forbidden'],
+    async run({ workspaceId, caller, body }, { engine, objects, uploadLinks, imageSource }) {
+      if (objects === undefined) refuse('storage_not_configured');
+      const image = await imageSource.fetch(body.url, { maxBytes: maxLogoBytes });
+      if ('problem' in image) refuseField(slugOf[image.problem], 'url', image.message);
+      const contentType = acceptedType(image.contentType ?? '');
+      if (contentType === undefined || !isImage(contentType)) refuseField('content_type_not_allowed', 'url', 'leads to what is no image');
+      const size = image.bytes.byteLength;
+      const { id, key } = await engine.execute(reserveLogo, { workspaceId, caller, params: { contentType, size, filename: image.filename } });
+      try {
+        await objects.put(key, { contentType, size }, whole(image));
+      } catch (error) {
+        await engine.execute(abandonUpload, { workspaceId, caller, params: { uploadId: id } });
+        throw error;
+      }
+      await engine.execute(settleUpload, { workspaceId, caller, params: { uploadId: id, size } });
+      return { url: uploadLinks.publicUrl(key), key, contentType, size };
+    },
+  }),
+];
+
+async function presign(
+  { engine, objects, uploadLinks, config }: Services,
+  { workspaceId, caller }: { workspaceId: string; caller: Caller },
+  file: { filename: string; contentType: string; size: number; kind: UploadKind },
+) {
+  if (objects === undefined) refuse('storage_not_configured');
+  const upload = await engine.execute(reserveUpload, { workspaceId, caller, params: { ...file, quotaBytes: config.storageQuotaBytes } });
+  return { uploadUrl: uploadLinks.uploadUrl(upload.key, upload), publicUrl: uploadLinks.publicUrl(upload.key), key: upload.key };
+}
+
+async function* whole({ bytes }: FetchedImage): AsyncGenerator<Uint8Array, void, void> {
+  yield bytes;
+}

@@ -1,0 +1,178 @@
+// An embedding that needs nothing but itself: words, their stems, their pieces and their meanings in customer service, hashed into a vector. The
+// same text always gives the same vector, on every machine; a change of anything here needs a new name in models.ts. What it finds, and what it
+// costs, is measured in bench/retrieval.ts. A pure function of its input.
+
+import { frequentWords } from './frequent-words.ts';
+import { relatedWords } from './related-words.ts';
+
+/** The vector's parts: one dimension for each meaning, one for the missing mass, the rest for everything that is hashed. A power of two. */
+export const builtinDimensions = 1024;
+const meaningDimensions = 127;
+const massDimension = meaningDimensions;
+const hashedFrom = meaningDimensions + 1;
+/** Each hashed feature goes to so many dimensions. */
+const placesPerFeature = 2;
+
+/** Weights beside a word's own, which is 1. Found by bench/retrieval.ts on questions about a shop and about packages. */
+const meaningWeight = 1;
+const piecesWeight = 0.35;
+const titleWeight = 2;
+const pieceChars = 4;
+/** A word that is said twice does not count twice. */
+const repetition = 0.45;
+/**
+ * A passage with less in it than this is not brought to length by stretching what it has: that would prefer headings and half sentences to
+ * answers. The rest goes where no question looks.
+ */
+const fullMass = 8;
+/** Shorter words of languages that frequentWords does not know are mostly of no weight. */
+const shortWord = { chars: 2, weight: 0.5 };
+const lightest = 0.2;
+
+/** Scripts without spaces between words. */
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+const weights = new Map<string, number>();
+for (const { weight, words } of frequentWords) for (const word of wordsOf(words)) if (!weights.has(word)) weights.set(word, weight);
+
+const meanings = new Map<string, number[]>();
+const lines = relatedWords.trim().split('\n');
+if (lines.length > meaningDimensions) throw new Error(`${lines.length} meanings, but only ${meaningDimensions} dimensions for them`);
+for (const [meaning, line] of lines.entries()) {
+  for (const word of wordsOf(line)) {
+    if (weightOf(word) < lightest) continue;
+    const stem = stemOf(word);
+    const known = meanings.get(stem);
+    if (known === undefined) meanings.set(stem, [meaning]);
+    else if (!known.includes(meaning)) known.push(meaning);
+  }
+}
+
+/** Of a passage: signed bytes whose direction is its meaning. */
+export function embedPassage(passage: { title: string; text: string }): Int8Array {
+  const features = new Map<string, number>();
+  addFeatures(features, passage.text, 1);
+  addFeatures(features, passage.title, titleWeight);
+  return toBytes(rotated(toVector(features, fullMass)));
+}
+
+/** Of a question. */
+export function embedQuestion(text: string): Int8Array {
+  const features = new Map<string, number>();
+  addFeatures(features, text, 1);
+  return toBytes(rotated(toVector(features, 0)));
+}
+
+/** About as many as a model's word pieces would be: for text in letters, a token for each six of them. */
+export function countTokens(text: string): number {
+  let count = 0;
+  for (const [part] of text.matchAll(/[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu)) count += unspaced.test(part) ? part.length : Math.ceil(part.length / 6);
+  return count;
+}
+
+/** Lower case, without accents; where a script has no spaces, every two characters that follow each other. */
+function wordsOf(text: string): string[] {
+  const words: string[] = [];
+  for (const [word] of text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) {
+    if (!unspaced.test(word) || word.length < 2) words.push(word);
+    else for (let at = 0; at + 2 <= word.length; at += 1) words.push(word.slice(at, at + 2));
+  }
+  return words;
+}
+
+function weightOf(word: string): number {
+  return weights.get(word) ?? (word.length <= shortWord.chars && /^\p{Script=Latin}+$/u.test(word) ? shortWord.weight : 1);
+}
+
+function addFeatures(features: Map<string, number>, text: string, scale: number): void {
+  const add = (name: string, weight: number): void => void features.set(name, (features.get(name) ?? 0) + weight * scale);
+  for (const word of wordsOf(text)) {
+    const weight = weightOf(word);
+    const stem = stemOf(word);
+    add(`w${stem}`, weight);
+    if (weight < lightest) continue;
+    const known = meanings.get(stem);
+    if (known !== undefined) for (const meaning of known) add(`m${meaning}`, (meaningWeight * weight) / Math.sqrt(known.length));
+    if (word.length < pieceChars) continue;
+    const edged = `<${word}>`;
+    const count = edged.length - pieceChars + 1;
+    for (let at = 0; at < count; at += 1) add(`p${edged.slice(at, at + pieceChars)}`, (piecesWeight * weight) / Math.sqrt(count));
+  }
+}
+
+/** English words to one form for their singular, plural and tenses. Rough: it need not be a word, only the same for all. */
+function stemOf(word: string): string {
+  if (word.length < 4) return word;
+  let stem = word;
+  if (stem.endsWith('ies')) stem = `${stem.slice(0, -3)}y`;
+  else if (/(?:sh|ch|x|z|s)es$/.test(stem)) stem = stem.slice(0, -2);
+  else if (/[^siu]s$/.test(stem)) stem = stem.slice(0, -1);
+  if (stem.length > 5 && stem.endsWith('ing')) stem = stem.slice(0, -3);
+  else if (stem.length > 4 && stem.endsWith('ed')) stem = stem.slice(0, -2);
+  else if (stem.length > 5 && stem.endsWith('ly')) stem = stem.slice(0, -2);
+  if (stem.length > 3 && /([bdfgklmnprt])\1$/.test(stem)) stem = stem.slice(0, -1);
+  if (stem.length > 4 && stem.endsWith('e')) stem = stem.slice(0, -1);
+  return stem.length > 3 && stem.endsWith('y') ? `${stem.slice(0, -1)}i` : stem;
+}
+
+function toVector(features: ReadonlyMap<string, number>, mass: number): Float64Array {
+  const vector = new Float64Array(builtinDimensions);
+  const add = (dimension: number, value: number): void => {
+    vector[dimension] = (vector[dimension] ?? 0) + value;
+  };
+  let squares = 0;
+  for (const [name, sum] of features) {
+    const value = sum ** repetition;
+    squares += value * value;
+    if (name.startsWith('m')) {
+      add(Number(name.slice(1)), value);
+      continue;
+    }
+    for (let place = 0; place < placesPerFeature; place += 1) {
+      const hash = hashOf(name, place);
+      add(hashedFrom + (hash % (builtinDimensions - hashedFrom)), (hash & 0x8000_0000) === 0 ? -value / Math.sqrt(placesPerFeature) : value / Math.sqrt(placesPerFeature));
+    }
+  }
+  add(massDimension, Math.sqrt(Math.max(0, mass * mass - squares)));
+  return vector;
+}
+
+/** FNV-1a over the UTF-16 units, mixed at the end so that every bit depends on every other. */
+function hashOf(text: string, seed: number): number {
+  let hash = 0x811c_9dc5 ^ Math.imul(seed + 1, 0x9e37_79b1);
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x0100_0193);
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b_3c6d);
+  hash = Math.imul(hash ^ (hash >>> 12), 0x297a_2d39);
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
+
+const flips = [0, 1].map((round) => Float64Array.from({ length: builtinDimensions }, (_, dimension) => (hashOf(String(dimension), round + 10) & 1) * 2 - 1));
+
+/**
+ * Turned by a fixed rotation (random signs and a Walsh-Hadamard transform, twice), which changes no angle but spreads what few features a
+ * question has over every dimension: only then do signs alone tell near from far.
+ */
+function rotated(vector: Float64Array): Float64Array {
+  let turned = vector;
+  for (const signs of flips) {
+    turned = turned.map((value, dimension) => value * (signs[dimension] ?? 1));
+    for (let half = 1; half < turned.length; half *= 2) {
+      for (let block = 0; block < turned.length; block += 2 * half) {
+        for (let at = block; at < block + half; at += 1) {
+          const [a, b] = [turned[at] ?? 0, turned[at + half] ?? 0];
+          turned[at] = a + b;
+          turned[at + half] = a - b;
+        }
+      }
+    }
+  }
+  return turned;
+}
+
+/** The same direction in bytes: the largest part becomes 127. */
+export function toBytes(vector: Float64Array | Float32Array): Int8Array {
+  let largest = 0;
+  for (const value of vector) largest = Math.max(largest, Math.abs(value));
+  const scale = largest === 0 ? 0 : 127 / largest;
+  return Int8Array.from(vector, (value) => Math.round(value * scale));
+}

@@ -1,0 +1,94 @@
+// Downloads an embedding model into a folder, with a progress bar: by hand, once, before the service is told to use it. Nothing else in the service
+// reaches for a model. The only importer of cli-progress.
+
+import { createWriteStream } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type ModelFolder, modelIn, neededFiles, weightFiles } from './models.ts';
+
+export interface PullOptions {
+  /** `owner/name`, as the hub has it. */
+  readonly name: string;
+  /** The hub's address, without a slash at the end. */
+  readonly hub: string;
+  /** Models lie below it by their names. */
+  readonly models: string;
+  /** A bar on the terminal; without one nothing is shown. */
+  readonly isShown: boolean;
+}
+
+/** The message is for who asked. */
+export class PullFailed extends Error {
+  override readonly name = 'PullFailed';
+}
+
+const nameShape = /^[A-Za-z0-9][\w.-]{0,95}\/[A-Za-z0-9][\w.-]{0,95}$/;
+/** A hub that sends nothing for so long is given up. */
+const silenceMs = 30_000;
+
+/** Complete, or not there at all. Rejects with PullFailed. */
+export async function pullModel({ name, hub, models, isShown }: PullOptions): Promise<ModelFolder> {
+  if (!nameShape.test(name)) throw new PullFailed(`a model is named like Xenova/all-MiniLM-L6-v2, not ${name}`);
+  const folder = join(models, name);
+  const partial = `${folder}.part`;
+  await rm(partial, { recursive: true, force: true });
+  try {
+    for (const file of neededFiles) {
+      if (!(await download(`${hub}/${name}/resolve/main/${file}`, join(partial, file), isShown))) throw new PullFailed(`${hub} has no ${file} of a model ${name}`);
+    }
+    let hasWeights = false;
+    for (const { file } of weightFiles) hasWeights ||= await download(`${hub}/${name}/resolve/main/${file}`, join(partial, file), isShown);
+    if (!hasWeights) throw new PullFailed(`${name} comes without ${weightFiles.map(({ file }) => file).join(' and ')}`);
+    await rm(folder, { recursive: true, force: true });
+    await rename(partial, folder);
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+  const model = modelIn(folder, name);
+  if (model === undefined) throw new PullFailed(`what ${hub} sent is no model`);
+  return model;
+}
+
+/** False when the hub has no such file. */
+async function download(url: string, path: string, isShown: boolean): Promise<boolean> {
+  const silent = new AbortController();
+  const giveUp = setTimeout(() => silent.abort(new Error(`no answer for ${silenceMs / 1000} seconds`)), silenceMs);
+  try {
+    const response = await fetch(url, { signal: silent.signal });
+    if (response.status === 404) return false;
+    if (!response.ok || response.body === null) throw new PullFailed(`${url} answered ${response.status}`);
+    const total = Number(response.headers.get('content-length') ?? 0);
+    const bar = isShown ? await startBar(url.slice(url.lastIndexOf('/') + 1), total) : undefined;
+    let length = 0;
+    const counted = new Transform({
+      transform(part: Buffer, _, done) {
+        length += part.length;
+        giveUp.refresh();
+        bar?.update(length);
+        done(null, part);
+      },
+    });
+    await mkdir(dirname(path), { recursive: true });
+    // Node's own stream, which only its two type packages tell apart.
+    await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), counted, createWriteStream(path, { flush: true }));
+    bar?.stop();
+    // What the hub packs for the way is counted unpacked here.
+    if (total > 0 && length !== total && response.headers.get('content-encoding') === null) throw new PullFailed(`${url} broke off after ${length} of ${total} bytes`);
+    return true;
+  } catch (error) {
+    if (error instanceof PullFailed) throw error;
+    const cause = silent.signal.aborted ? silent.signal.reason : error;
+    throw new PullFailed(`${url} cannot be had: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  } finally {
+    clearTimeout(giveUp);
+  }
+}
+
+async function startBar(title: string, total: number): Promise<{ update(length: number): void; stop(): void }> {
+  const { SingleBar, Presets } = await import('cli-progress');
+  const bar = new SingleBar({ format: `${title.padEnd(24)} {bar} {percentage}% {value}/{total} bytes`, clearOnComplete: false }, Presets.shades_classic);
+  bar.start(total, 0);
+  return bar;
+}

@@ -1,0 +1,62 @@
+// Folders that hold an embedding model as transformers.js reads it: config.json, tokenizer.json and an ONNX file. Finds them, names them, loads
+// none of them.
+
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+
+/** The embedding that needs no folder. Another number when it gives other vectors. */
+export const builtinModel = 'builtin-1';
+
+export interface ModelFolder {
+  /** Which embedding it makes, so that vectors of two models are never compared: its name, and the size of its weights. */
+  readonly id: string;
+  readonly path: string;
+  /** How its weights are stored, as transformers.js calls it. */
+  readonly dtype: 'q8' | 'fp32';
+}
+
+/** The file of weights by what it holds, in the order of our liking: a quarter of the size finds as much. */
+export const weightFiles = [
+  { dtype: 'q8', file: 'onnx/model_quantized.onnx' },
+  { dtype: 'fp32', file: 'onnx/model.onnx' },
+] as const;
+export const neededFiles = ['config.json', 'tokenizer.json', 'tokenizer_config.json'] as const;
+
+/** The model in the folder at `path`, or undefined when there is none. */
+export function modelIn(path: string, name: string): ModelFolder | undefined {
+  if (!neededFiles.every((file) => existsSync(join(path, file)))) return undefined;
+  const weights = weightFiles.find(({ file }) => existsSync(join(path, file)));
+  if (weights === undefined) return undefined;
+  return { id: `${name}@${statSync(join(path, weights.file)).size}`, path: resolve(path), dtype: weights.dtype };
+}
+
+/**
+ * The model that `name` means: a folder, or a name such as `Xenova/all-MiniLM-L6-v2` in one of the folders `roots`, each of which may be that
+ * model's folder itself. Without a name: what the first root holds.
+ */
+export function findModel(name: string | undefined, roots: readonly string[]): ModelFolder | undefined {
+  if (name === undefined) {
+    const [root] = roots;
+    return root === undefined ? undefined : modelIn(root, basename(resolve(root)));
+  }
+  for (const root of roots) {
+    const found = modelIn(join(root, name), name) ?? (basename(resolve(root)) === basename(name) ? modelIn(root, name) : undefined);
+    if (found !== undefined) return found;
+  }
+  return modelIn(name, basename(resolve(name)));
+}
+
+/** Every model that lies in `root`, as `owner/name` or `name`. */
+export function modelsBelow(root: string): ModelFolder[] {
+  const found: ModelFolder[] = [];
+  for (const first of foldersIn(root)) {
+    const model = modelIn(join(root, first), first);
+    if (model !== undefined) found.push(model);
+    else for (const second of foldersIn(join(root, first))) found.push(...[modelIn(join(root, first, second), `${first}/${second}`)].filter((one) => one !== undefined));
+  }
+  return found;
+}
+
+function foldersIn(path: string): string[] {
+  return existsSync(path) ? readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])) : [];
+}

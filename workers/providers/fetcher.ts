@@ -1,0 +1,244 @@
+// HTTP requests to addresses that somebody else chose: pages to crawl, images to import, webhooks. The only importer of undici. A host is
+// resolved when a connection is made, every address it gives is checked, and the connection goes to those addresses and no other, so that
+// no redirect and no second answer of a name server leads into the network this process stands in. Everything is bounded: hops, bytes after
+// decompression, time.
+
+import type { LookupFunction } from 'node:net';
+import { isIPv6 } from 'node:net';
+import { pipeline, type Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Agent, Dispatcher } from 'undici';
+import { hostOf, isPublicAddress, placeOf, type ResolveHost } from './host-resolver.ts';
+
+export interface FetchRequest {
+  readonly url: string;
+  /** GET unless given. Only a GET follows redirects. */
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** Media types to read of an answer that is a success, without parameters; `image/` takes every image. Any, when left out. */
+  readonly contentTypes?: readonly string[];
+  /** Of the body, decompressed. */
+  readonly maxBytes: number;
+  /** For all of it, from the first name to the last byte. */
+  readonly timeoutMs: number;
+  /** 0: a redirect is the answer. */
+  readonly maxRedirects: number;
+  /** Asked of each redirect's target; false ends the request as `elsewhere`. */
+  readonly mayFollow?: (target: URL) => boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface Fetched {
+  /** After redirects. */
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Lower case, without parameters; empty when the server named none. */
+  readonly contentType: string;
+  readonly body: Uint8Array;
+}
+
+export interface Fetcher {
+  /** Any status is an answer. Rejects with FetchFailed. */
+  fetch(request: FetchRequest): Promise<Fetched>;
+  /** Follows the redirects and reads no body. Rejects with FetchFailed. */
+  trace(request: Omit<FetchRequest, 'contentTypes' | 'maxBytes'>): Promise<{ readonly url: string; readonly status: number }>;
+  close(): Promise<void>;
+}
+
+/** `address`: it is, or leads to, what is not public. `elsewhere`: a redirect that mayFollow() refused. */
+export type FetchProblem = 'url' | 'address' | 'elsewhere' | 'redirects' | 'type' | 'size' | 'encoding' | 'time' | 'network';
+
+export class FetchFailed extends Error {
+  override readonly name = 'FetchFailed';
+  readonly problem: FetchProblem;
+
+  constructor(problem: FetchProblem, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.problem = problem;
+  }
+}
+
+export interface FetcherOptions {
+  readonly resolveHost: ResolveHost;
+  /** Lifts the rule about addresses. For tests, and for who runs the service inside its own network. */
+  readonly allowPrivate: boolean;
+  /** Which addresses are public. */
+  readonly isPublic?: typeof isPublicAddress;
+  readonly userAgent: string;
+}
+
+const connectTimeoutMs = 5000;
+/** Silence of a server between two parts of an answer. The request's own limit ends a trickle. */
+const silenceTimeoutMs = 10_000;
+const keepAliveMs = 4000;
+/** A server is asked one thing at a time on this many connections. */
+const connectionsPerOrigin = 4;
+/** Of all header lines together. */
+const maxHeaderBytes = 32 * 1024;
+/** Of a redirect's body, read so that its connection can be used again. */
+const maxDiscardedBytes = 16 * 1024;
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
+
+export function createFetcher(options: FetcherOptions): Fetcher {
+  let loading: Promise<{ agent: Agent; request: typeof import('undici').request }> | undefined;
+
+  async function load() {
+    const { Agent, request } = await import('undici');
+    const agent = new Agent({
+      connect: { lookup: checkedLookup(options), timeout: connectTimeoutMs },
+      connections: connectionsPerOrigin,
+      headersTimeout: silenceTimeoutMs,
+      bodyTimeout: silenceTimeoutMs,
+      keepAliveTimeout: keepAliveMs,
+      maxHeaderSize: maxHeaderBytes,
+    });
+    return { agent, request };
+  }
+
+  async function follow(asked: Omit<FetchRequest, 'contentTypes' | 'maxBytes'>, signal: AbortSignal): Promise<{ url: URL; response: Dispatcher.ResponseData }> {
+    const { agent, request } = await (loading ??= load());
+    const method = asked.method ?? 'GET';
+    let url = requireAddress(asked.url, undefined, options);
+    for (let hops = 0; ; hops += 1) {
+      const response = await request(url, {
+        dispatcher: agent,
+        method,
+        headers: { 'user-agent': options.userAgent, 'accept-encoding': 'gzip, deflate, br', ...asked.headers },
+        ...(asked.body === undefined ? {} : { body: asked.body }),
+        signal,
+      });
+      const location = headerOf(response, 'location');
+      if (method !== 'GET' || asked.maxRedirects === 0 || location === undefined || !redirectStatuses.has(response.statusCode)) return { url, response };
+      await response.body.dump({ limit: maxDiscardedBytes });
+      if (hops >= asked.maxRedirects) throw new FetchFailed('redirects', `more than ${asked.maxRedirects} redirects`);
+      url = requireAddress(location, url, options);
+      if (asked.mayFollow?.(url) === false) throw new FetchFailed('elsewhere', `redirected to ${url.host}`);
+    }
+  }
+
+  async function within<Result>(asked: { timeoutMs: number; signal?: AbortSignal }, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    const limit = AbortSignal.timeout(asked.timeoutMs);
+    try {
+      return await work(asked.signal === undefined ? limit : AbortSignal.any([limit, asked.signal]));
+    } catch (error) {
+      if (limit.aborted) throw new FetchFailed('time', `no answer within ${asked.timeoutMs} ms`, { cause: error });
+      throw error instanceof FetchFailed ? error : new FetchFailed('network', `no answer: ${reasonOf(error)}`, { cause: error });
+    }
+  }
+
+  return {
+    fetch: (asked) =>
+      within(asked, async (signal) => {
+        const { url, response } = await follow(asked, signal);
+        const contentType = (headerOf(response, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+        try {
+          const isWanted = asked.contentTypes?.some((type) => (type.endsWith('/') ? contentType.startsWith(type) : contentType === type)) ?? true;
+          if (response.statusCode < 300 && !isWanted) throw new FetchFailed('type', `it is ${contentType || 'of no declared type'}`);
+          return { url: url.href, status: response.statusCode, headers: headersOf(response), contentType, body: await readBody(response, asked.maxBytes) };
+        } finally {
+          discard(response.body);
+        }
+      }),
+    trace: (asked) =>
+      within(asked, async (signal) => {
+        const { url, response } = await follow(asked, signal);
+        discard(response.body);
+        return { url: url.href, status: response.statusCode };
+      }),
+    async close() {
+      if (loading !== undefined) await (await loading).agent.destroy();
+    },
+  };
+}
+
+/** Resolves once per connection and hands out only addresses that may be connected to: all of a host's are public, or it has none. */
+function checkedLookup({ resolveHost, allowPrivate, isPublic = isPublicAddress }: FetcherOptions): LookupFunction {
+  return (host, { all }, answer) => {
+    const check = async (): Promise<{ address: string; family: number }[]> => {
+      const addresses = await resolveHost(host);
+      if (addresses.length === 0) throw new FetchFailed('network', `${host} has no address`);
+      if (!allowPrivate && !addresses.every((address) => isPublic(address))) throw new FetchFailed('address', `${host} is not a public host`);
+      return addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+    };
+    check().then(
+      (found) => {
+        const [first] = found;
+        if (all === true) answer(null, found);
+        else answer(null, first?.address ?? '', first?.family);
+      },
+      (error: NodeJS.ErrnoException) => answer(error, '', 0),
+    );
+  };
+}
+
+/** An address that may be asked, as far as can be said before its host is resolved. */
+function requireAddress(text: string, from: URL | undefined, { allowPrivate, isPublic }: FetcherOptions): URL {
+  const url = URL.parse(text, from?.href);
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new FetchFailed('url', `${text.slice(0, 200)} is not a web address`);
+  if (!allowPrivate && placeOf(url, isPublic) === 'private') throw new FetchFailed('address', `${url.hostname} is not a public host`);
+  url.hostname = url.hostname.startsWith('[') ? url.hostname : hostOf(url);
+  url.username = '';
+  url.password = '';
+  url.hash = '';
+  return url;
+}
+
+/** The body, decompressed as it comes, so that a small answer which unpacks to a large one is noticed when it passes the bound. */
+async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
+  const codings = (headerOf(response, 'content-encoding') ?? '').toLowerCase().split(',').map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
+  const tooLarge = (): FetchFailed => new FetchFailed('size', `it has more than ${maxBytes} bytes`);
+  if (codings.length === 0 && Number(headerOf(response, 'content-length') ?? 0) > maxBytes) throw tooLarge();
+  let source: Readable = response.body;
+  // What went wrong in a stage ends the last one, whose error the loop below throws.
+  for (const coding of codings.toReversed()) source = pipeline(source, decoderOf(coding), () => undefined);
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of source) {
+    // A byte stream without an encoding gives buffers.
+    const bytes = part as Buffer;
+    length += bytes.length;
+    if (length > maxBytes) throw tooLarge();
+    parts.push(bytes);
+  }
+  return Buffer.concat(parts, length);
+}
+
+function decoderOf(coding: string) {
+  switch (coding) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip();
+    case 'deflate':
+      return createInflate();
+    case 'br':
+      return createBrotliDecompress();
+    default:
+      throw new FetchFailed('encoding', `it is encoded as ${coding.slice(0, 50)}`);
+  }
+}
+
+/** Ends what is left of a body, and with it the connection that brings it. */
+function discard(body: Readable): void {
+  if (body.readableEnded) return;
+  // The error is our own doing.
+  body.on('error', () => undefined).destroy();
+}
+
+function headerOf(response: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = response.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function headersOf(response: Dispatcher.ResponseData): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(response.headers)) if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  return headers;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  return code ?? error.message;
+}

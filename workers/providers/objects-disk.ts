@@ -1,0 +1,69 @@
+// Files in a folder. One that is on its way lies apart under a name of its own and is moved to its key when all of it is on the disk; what a crash
+// left there is thrown away at the next start.
+
+import { randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream, rmSync } from 'node:fs';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { exactly, isKey, type ObjectStore, StorageUnavailable } from './objects.ts';
+
+/** No key begins with a dot. */
+const incomingFolder = '.incoming';
+
+/** `folder` is this process's alone. */
+export function diskObjects(folder: string): ObjectStore {
+  const incoming = join(folder, incomingFolder);
+  rmSync(incoming, { recursive: true, force: true });
+
+  const pathOf = (key: string): string => {
+    if (!isKey(key)) throw new Error(`not the key of an object: ${key}`);
+    return join(folder, key);
+  };
+
+  return {
+    async put(key, { size }, content) {
+      const path = pathOf(key);
+      const partial = join(incoming, randomUUID());
+      try {
+        await mkdir(incoming, { recursive: true });
+        await pipeline(exactly(content, size), createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true }));
+        await mkdir(dirname(path), { recursive: true });
+        await rename(partial, path);
+      } catch (error) {
+        // It may not be there, or not even its folder: then there is nothing to remove.
+        await rm(partial, { force: true }).catch(() => undefined);
+        throw asUnavailable(error);
+      }
+    },
+    async find(key) {
+      if (!isKey(key)) return undefined;
+      try {
+        return { size: (await stat(pathOf(key))).size };
+      } catch (error) {
+        if (codeOf(error) === 'ENOENT') return undefined;
+        throw asUnavailable(error);
+      }
+    },
+    async *read(key, range) {
+      yield* createReadStream(pathOf(key), range);
+    },
+    async remove(key) {
+      try {
+        await rm(dirname(pathOf(key)), { recursive: true, force: true });
+      } catch (error) {
+        throw asUnavailable(error);
+      }
+    },
+  };
+}
+
+/** What the file system says has a code; any other error is the content's own. */
+function asUnavailable(error: unknown): unknown {
+  const code = codeOf(error);
+  return code === undefined || !/^E[A-Z0-9]+$/.test(code) ? error : new StorageUnavailable(`the disk answered ${code}`, { cause: error });
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+}

@@ -1,0 +1,133 @@
+// Files in a bucket of Amazon's S3, MinIO or any other server of that protocol. The only importer of minio, which signs and asks; what is stored goes
+// there as it comes, by an address that minio signed, since its own way holds a file whole and hashes it on this thread.
+
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { pipeline } from 'node:stream/promises';
+import type { Client } from 'minio';
+import { exactly, isKey, type ObjectStore, StorageUnavailable, WrongSize } from './objects.ts';
+
+export interface S3Settings {
+  /** Without a path. */
+  readonly endpoint: string;
+  readonly bucket: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly region: string;
+  /** A server that says and takes nothing for so long is given up. */
+  readonly silenceMs?: number;
+}
+
+const defaultSilenceMs = 15_000;
+/** Of the address that a file is sent to: used at once. */
+const putAddressSeconds = 300;
+/** Of an error's text, which is XML. */
+const maxErrorBytes = 4096;
+
+export function s3Objects(settings: S3Settings): ObjectStore {
+  const { bucket } = settings;
+  const endpoint = new URL(settings.endpoint);
+  const transport = impatient(endpoint.protocol === 'https:' ? https : http, settings.silenceMs ?? defaultSilenceMs);
+  let loading: Promise<Client> | undefined;
+
+  async function load(): Promise<Client> {
+    const { Client } = await import('minio');
+    return new Client({
+      endPoint: endpoint.hostname.replace(/^\[|\]$/g, ''),
+      ...(endpoint.port === '' ? {} : { port: Number(endpoint.port) }),
+      useSSL: endpoint.protocol === 'https:',
+      accessKey: settings.accessKey,
+      secretKey: settings.secretKey,
+      region: settings.region,
+      transport,
+      // Whoever waits for the answer asks again if it wants to.
+      retryOptions: { disableRetry: true },
+    });
+  }
+  const client = (): Promise<Client> => (loading ??= load());
+
+  async function send(key: string, about: { contentType: string; size: number }, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const address = await (await client()).presignedPutObject(bucket, key, putAddressSeconds);
+    const request = transport.request(address, { method: 'PUT', headers: { 'content-type': about.contentType, 'content-length': about.size } });
+    const answered = new Promise<http.IncomingMessage>((resolve, reject) => request.on('response', resolve).on('error', reject));
+    // The pipeline below tells of the same error; whichever comes first is the one that is heard.
+    answered.catch(() => undefined);
+    await pipeline(exactly(content, about.size), request);
+    const response = await answered;
+    const parts: Buffer[] = [];
+    for await (const part of response as AsyncIterable<Buffer>) if (parts.length * part.length < maxErrorBytes) parts.push(part);
+    if (response.statusCode !== 200) throw new StorageUnavailable(`the bucket answered ${response.statusCode}: ${Buffer.concat(parts).toString('utf8').slice(0, maxErrorBytes)}`);
+  }
+
+  return {
+    async put(key, about, content) {
+      if (!isKey(key)) throw new Error(`not the key of an object: ${key}`);
+      const source = told(content);
+      try {
+        await send(key, about, source.parts);
+      } catch (error) {
+        if (source.failure !== undefined) throw source.failure.error;
+        throw error instanceof WrongSize ? error : asUnavailable(error);
+      }
+    },
+    async find(key) {
+      if (!isKey(key)) return undefined;
+      try {
+        return { size: (await (await client()).statObject(bucket, key)).size };
+      } catch (error) {
+        if (['NotFound', 'NoSuchKey'].includes(codeOf(error))) return undefined;
+        throw asUnavailable(error);
+      }
+    },
+    async *read(key, { start, end }) {
+      yield* await (await client()).getPartialObject(bucket, key, start, end - start + 1);
+    },
+    async remove(key) {
+      try {
+        await (await client()).removeObject(bucket, key);
+      } catch (error) {
+        throw asUnavailable(error);
+      }
+    },
+  };
+}
+
+/** The same parts, and whether it was they that failed: a stream's consumer cannot tell. */
+function told(content: AsyncIterable<Uint8Array>): { readonly parts: AsyncIterable<Uint8Array>; readonly failure: { readonly error: unknown } | undefined } {
+  let failure: { error: unknown } | undefined;
+  async function* parts(): AsyncGenerator<Uint8Array, void, void> {
+    try {
+      yield* content;
+    } catch (error) {
+      failure = { error };
+      throw error;
+    }
+  }
+  return {
+    parts: parts(),
+    get failure() {
+      return failure;
+    },
+  };
+}
+
+/** Every request ends when its connection has been silent for too long. */
+function impatient(library: typeof http | typeof https, silenceMs: number): { request: typeof http.request } {
+  // Node's two modules take the same arguments in the same forms.
+  const begin = library.request as (...args: unknown[]) => http.ClientRequest;
+  const request = (...args: unknown[]): http.ClientRequest => {
+    const begun = begin(...args);
+    begun.setTimeout(silenceMs, () => begun.destroy(new Error(`no answer for ${silenceMs} ms`)));
+    return begun;
+  };
+  return { request: request as typeof http.request };
+}
+
+function asUnavailable(error: unknown): StorageUnavailable {
+  if (error instanceof StorageUnavailable) return error;
+  return new StorageUnavailable(`the bucket could not be reached: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error ? String((error as NodeJS.ErrnoException).code) : '';
+}
