@@ -8,7 +8,7 @@ import { createEmbedder, type Embedder } from '../workers/embedder.ts';
 import { createImageSource, type ImageSource } from '../workers/image-source.ts';
 import { findModel, modelsBelow } from '../workers/models.ts';
 import { createPageReader } from '../workers/page-reader.ts';
-import { createFetcher } from '../workers/providers/fetcher.ts';
+import { createFetcher, type Fetcher } from '../workers/providers/fetcher.ts';
 import { dnsResolver, type isPublicAddress, systemResolver } from '../workers/providers/host-resolver.ts';
 import { diskObjects } from '../workers/providers/objects-disk.ts';
 import { s3Objects } from '../workers/providers/objects-s3.ts';
@@ -26,6 +26,7 @@ export interface KnowledgeOptions {
 }
 
 export interface KnowledgeParts extends RetrievalPorts {
+  readonly fetcher: Fetcher;
   readonly crawler: Crawler;
   readonly imageSource: ImageSource;
   /** Undefined when there is no storage. */
@@ -47,6 +48,7 @@ export function createKnowledgeParts(config: Config, options: KnowledgeOptions):
   const pageReader = createPageReader();
   const retriever = createRetriever();
   return {
+    fetcher,
     embedder,
     retriever,
     crawler: createCrawler({ ...reach, fetcher, pageReader, ...(options.crawlPauseMs === undefined ? {} : { shortestPauseMs: options.crawlPauseMs }) }),

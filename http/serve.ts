@@ -3,7 +3,6 @@
 
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { Directory, type WorkspaceFiles } from '../engine/directory.ts';
 import type { DomainFindings } from '../engine/email-domain.ts';
 import { Ingestion } from '../engine/ingestion.ts';
@@ -23,6 +22,7 @@ import type { SyncToDisk } from '../store/database.ts';
 import { oldestQueuedOutboxAt } from '../store/outbox.ts';
 import { findWorkspace } from '../store/workspaces.ts';
 import { createAccessTokens } from '../workers/access-tokens.ts';
+import { AttachmentRefused, createAttachmentSource } from '../workers/attachment-source.ts';
 import { type Checkpointer, createCheckpointer } from '../workers/checkpointer.ts';
 import { apexDomain } from '../workers/domain-names.ts';
 import { recognise } from '../workers/file-types.ts';
@@ -30,7 +30,6 @@ import { createMailReader, type MailReader } from '../workers/mail-reader.ts';
 import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
 import { createPasswordHasher } from '../workers/password-hasher.ts';
 import { createPasswordStrength } from '../workers/password-strength.ts';
-import { AttachmentRefused, createAttachmentSource } from '../workers/providers/attachment-source.ts';
 import { type Carrier, CarrierRefused, noCarrier } from '../workers/providers/carrier.ts';
 import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
 import { type EmailDomainProvider, selfProvider } from '../workers/providers/email-domain.ts';
@@ -144,7 +143,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
   const secret = config.jwtSecret ?? readOrMakeSecret(join(dataDir, 'jwt-secret'));
   const uploadLinks = createUploadLinks({ secret, baseUrl: config.baseUrl });
   const secrets = createSecretBox(config.secretsKey ?? readOrMakeSecret(join(dataDir, 'secrets-key')));
-  const attachmentSource = createAttachmentSource({ allowPrivate: config.allowPrivateCrawl });
+  const attachmentSource = createAttachmentSource(knowledge.fetcher);
   const ownDomains = config.emailDomainProvider === 'none' ? undefined : selfProvider({ mailHost: config.mailHost, bounceLabel, resolver: createResolver(config.dnsServers) });
   const emailDomains = options.emailDomains ?? ownDomains;
   const mailReader = createMailReader({ dnsServers: config.dnsServers });
@@ -162,7 +161,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     },
     async copyAttachment({ key, sourceUrl, contentType }) {
       if (objects === undefined) throw new OutsideFailure('no storage for files is configured', { permanent: true });
-      const content = await attachmentSource.fetch(sourceUrl).then(buffer).catch(asOutsideFailure);
+      const content = await attachmentSource.fetch(sourceUrl).catch(asOutsideFailure);
       await objects.put(key, { contentType, size: content.length }, Readable.from([content]));
       return key;
     },

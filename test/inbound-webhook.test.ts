@@ -319,7 +319,7 @@ t.test('attachments', async (t) => {
       await guarded.settled();
       const ticket = (await guarded.tickets(person.token)).at(-1);
       const { body } = await guarded.get(`/conversations/${ticket.id}/messages`, person.token);
-      t.match(body.messages.at(-1).body, /is not a public address/, host);
+      t.match(body.messages.at(-1).body, /is not a public host/, host);
     }
   });
 });
