@@ -68,7 +68,7 @@ class Rows {
     insertMessage(this.db, message);
     this.#seq += 1;
     insertEvent(this.db, { seq: this.#seq, type: 'message.created', at: createdAt, conversationId: conversation.id, audience: this.#audience, data: this.#data });
-    touchConversation(this.db, { ...conversation, preview: messageText, lastMessageAt: createdAt, lastLineAt: createdAt, firstResponseAt: createdAt, updatedAt: createdAt });
+    touchConversation(this.db, { ...conversation, preview: messageText, lastMessageAt: createdAt, lastLineAt: createdAt, firstResponseAt: createdAt, updatedAt: createdAt }, { isFirstResponse: conversation.firstResponseAt === null });
   }
 
   /** The rows of a page, as the service reads them. */

@@ -16,6 +16,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   search: () => import('./search.ts'),
   'large-mail': () => import('./large-mail.ts'),
   retrieval: () => import('./retrieval.ts'),
+  reports: () => import('./reports.ts'),
   memory: () => import('./memory.ts'),
 };
 

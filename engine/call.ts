@@ -8,6 +8,7 @@ import { findPhoneNumber, type PhoneNumberRecord } from '../store/phone-numbers.
 import { orderCall } from './carrier-orders.ts';
 import { audienceOf, conversationKind } from './conversation.ts';
 import { type EventType, tell } from './events.ts';
+import { foldCallChange } from './rollups.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
 
@@ -127,6 +128,8 @@ export function changeCall(ctx: Context, call: CallState, changes: CallChanges, 
     insertCallEvent(ctx.db, event);
     events = [...events, event];
   }
+  const conversation = ctx.state(conversationKind, call.conversationId);
+  if (changed.phase !== call.phase && conversation !== undefined) foldCallChange(ctx, conversation, { before: call, after: changed });
   const next: CallState = { ...changed, events };
   ctx.become(callKind, call.conversationId, next);
   return next;

@@ -3,13 +3,14 @@
 import type { ConversationRecord } from '../store/conversations.ts';
 import { findCurrentConversation } from '../store/conversations.ts';
 import type { VisitorRecord } from '../store/visitors.ts';
+import { noteStartedChat } from './campaigns.ts';
 import { addConversation, changeConversation, conversationKind, newConversation } from './conversation.ts';
 import { type CustomerConversation, customerConversation } from './customer-view.ts';
 import { refuse } from './errors.ts';
-import { appendMessage, type AttachmentInput, markReadBy, type MessageList, type MessageView, messageView, readMessages, requireText } from './messages.ts';
+import { appendMessage, appendServiceLine, type AttachmentInput, markReadBy, type MessageList, type MessageView, messageView, readMessages, requireText } from './messages.ts';
 import { routeChat } from './routing.ts';
 import { command } from './runtime/command.ts';
-import type { View } from './runtime/context.ts';
+import type { Context, View } from './runtime/context.ts';
 import { reopenForCustomer } from './status.ts';
 import { callingVisitor } from './visitors.ts';
 import { theWorkspace } from './workspace.ts';
@@ -19,12 +20,13 @@ export interface StartedChat {
   readonly message: MessageView;
 }
 
-/** Opens a chat with its first message and routes it. Refuses forbidden when blocked, invalid_body. */
-export const startChat = command('widget.startChat', (ctx, params: { body: string; attachments?: readonly AttachmentInput[] | undefined }): StartedChat => {
+/** Opens a chat with its first message and routes it; agents are told which campaign it came from. Refuses forbidden when blocked, invalid_body. */
+export const startChat = command('widget.startChat', (ctx, params: { body: string; attachments?: readonly AttachmentInput[] | undefined; campaignId?: string | undefined }): StartedChat => {
   const visitor = callingVisitor(ctx);
   requireText(params.body);
   const { siteId, id: visitorId, contactId } = visitor;
-  const conversation = addConversation(ctx, newConversation(ctx, { channel: 'chat', siteId, visitorId, contactId, departmentId: theWorkspace(ctx).settings.defaultDepartmentId }));
+  const added = addConversation(ctx, newConversation(ctx, { channel: 'chat', siteId, visitorId, contactId, departmentId: theWorkspace(ctx).settings.defaultDepartmentId }));
+  const conversation = params.campaignId === undefined ? added : noteCampaign(ctx, added, { campaignId: params.campaignId, visitorId: visitor.id });
   const { message, conversation: begun } = appendMessage(ctx, conversation, { senderType: 'visitor', senderId: visitor.id, body: params.body, attachments: params.attachments });
   return { conversation: customerConversation(routeChat(ctx, begun)), message: messageView(message) };
 });
@@ -72,4 +74,9 @@ export function requireOwnConversation(view: View, conversationId: string): { vi
   const conversation = view.state(conversationKind, conversationId);
   if (conversation === undefined || conversation.visitorId !== visitor.id || conversation.channel === 'ticket') refuse('not_found');
   return { visitor, conversation };
+}
+
+function noteCampaign(ctx: Context, conversation: ConversationRecord, from: { campaignId: string; visitorId: string }): ConversationRecord {
+  const campaign = noteStartedChat(ctx, { ...from, conversationId: conversation.id });
+  return appendServiceLine(ctx, conversation, `The customer came from the campaign ${campaign.name}.`);
 }

@@ -14,6 +14,7 @@ import type { AgentRecord } from '../store/agents.ts';
 import { customerSees } from './customer-view.ts';
 import { refuse } from './errors.ts';
 import { type ConversationAudience, events, type EventType, tell } from './events.ts';
+import { foldChange } from './rollups.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
 
@@ -133,6 +134,7 @@ export function newConversation(ctx: Context, fields: Pick<ConversationRecord, '
 
 export function addConversation(ctx: Context, conversation: ConversationRecord): ConversationRecord {
   insertConversation(ctx.db, conversation);
+  foldChange(ctx, undefined, conversation);
   ctx.become(conversationKind, conversation.id, conversation);
   tell(ctx, {
     type: 'conversation.created',
@@ -153,6 +155,7 @@ export function writeConversation(ctx: Context, before: ConversationRecord, chan
   const isNewVersion = versioned.some((field) => field in changes && changes[field] !== before[field]);
   const after: ConversationRecord = { ...before, ...changes, version: before.version + (isNewVersion ? 1 : 0), updatedAt: later(ctx.at, before.updatedAt) };
   updateConversation(ctx.db, after);
+  foldChange(ctx, before, after);
   ctx.become(conversationKind, after.id, after);
   return after;
 }

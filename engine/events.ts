@@ -48,6 +48,7 @@ export const events = {
   'visitor.online': { summary: 'A visitor opened a page with the widget.', data: 'visitor', visitorToo: false },
   'kb.job.updated': { summary: 'A crawl was queued, moved on, or ended.', data: 'job', visitorToo: false },
   'visitor.page_viewed': { summary: 'A visitor went to another page.', data: 'visitor', visitorToo: false },
+  'goal.completed': { summary: 'A visitor completed a goal.', data: 'completion', visitorToo: false },
 } as const satisfies Record<string, { summary: string; data: string; visitorToo: boolean }>;
 
 export type EventType = keyof typeof events;

@@ -9,6 +9,7 @@ import { refuse, refuseField } from './errors.ts';
 import { tell } from './events.ts';
 import { previewChars } from './limits.ts';
 import { isoTime } from './runtime/clock.ts';
+import { foldChange } from './rollups.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import { firstChars, htmlOf } from './text.ts';
@@ -91,7 +92,8 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
     ...(isSystem ? {} : { preview: firstChars(draft.body, previewChars), lastMessageAt: createdAt }),
     ...(isFirstResponse ? { firstResponseAt: createdAt } : {}),
   };
-  touchConversation(ctx.db, next);
+  touchConversation(ctx.db, next, { isFirstResponse });
+  if (isFirstResponse) foldChange(ctx, conversation, next);
   ctx.become(conversationKind, next.id, next);
   tell(ctx, {
     type: 'message.created',

@@ -13,6 +13,7 @@ import { embedKind, embedRetryDelaysMs, sweep, sweepDeadline } from './knowledge
 import { keptOfMail, type Mail, mailKind, mailRetryDelaysMs } from './mail.ts';
 import { settleMail } from './mail-delivery.ts';
 import { maintain, maintenanceDeadline } from './maintenance.ts';
+import { rebuildDeadline, rebuildReports } from './rollups.ts';
 import { drainDeadline, drainOn } from './routing.ts';
 import type { DeadlineCommands } from './runtime/deadlines.ts';
 import type { OutboxKinds } from './runtime/outbox.ts';
@@ -28,6 +29,7 @@ export const deadlineCommands: DeadlineCommands = {
   [drainDeadline]: drainOn,
   [maintenanceDeadline]: maintain,
   [pollDeadline]: pollDomain,
+  [rebuildDeadline]: rebuildReports,
   [ringTimeoutDeadline]: ringTimeout,
   [sweepDeadline]: sweep,
   [uploadDeadline]: expireUpload,

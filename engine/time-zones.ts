@@ -41,6 +41,36 @@ export function instantOn(day: LocalDay, time: string, zone: string): number {
   return isPlain ? day.startMs + sinceMidnightMs : instantOfWallTime(Date.parse(day.date) + sinceMidnightMs, zone);
 }
 
+export type Granularity = 'hour' | 'day' | 'week' | 'month';
+
+const hourMs = 60 * minuteMs;
+
+/** Where the hours, days, weeks (from Monday) or months of the zone begin, from the one that `fromMs` is in to the last before `toMs`. */
+export function bucketStarts(granularity: Granularity, range: { fromMs: number; toMs: number }, zone: string): number[] {
+  if (granularity === 'hour') return hourStarts(range, zone);
+  const days = Math.ceil((range.toMs - range.fromMs) / dayMs) + 2;
+  // The first bucket began up to 30 days before.
+  const starts: number[] = [];
+  for (const { date, weekday, startMs } of localDays(range.fromMs, zone, { offset: granularity === 'day' ? 0 : -30, count: days + 30 })) {
+    if (startMs >= range.toMs) break;
+    if (granularity === 'day' || (granularity === 'week' && weekday === 1) || (granularity === 'month' && date.endsWith('-01'))) starts.push(startMs);
+  }
+  const first = starts.findLastIndex((start) => start <= range.fromMs);
+  return starts.slice(Math.max(0, first));
+}
+
+function hourStarts(range: { fromMs: number; toMs: number }, zone: string): number[] {
+  const startOf = (ms: number): number => ms - ((((ms + offsetMs(ms, zone)) % hourMs) + hourMs) % hourMs);
+  const starts: number[] = [];
+  for (let start = startOf(range.fromMs); start < range.toMs; ) {
+    starts.push(start);
+    const next = startOf(start + hourMs);
+    // Clocks that are set by half an hour make an hour that is shorter or longer.
+    start = next > start ? next : start + hourMs;
+  }
+  return starts;
+}
+
 /** ISO 8601 with milliseconds and the zone's offset at that moment, such as 2026-03-29T09:00:00.000+02:00. */
 export function isoWithOffset(ms: number, zone: string): string {
   const minutes = Math.round(offsetMs(ms, zone) / minuteMs);

@@ -1,12 +1,10 @@
-// Visitors: a customer's browser on one site. Sessions, page views, naming themselves, being blocked. Decisions 4.12.
+// Visitors: a customer's browser on one site. Naming themselves, being blocked. Decisions 4.12.
 
 import { type ContactRecord, findOldestContactByEmail, insertContact, updateContact } from '../store/contacts.ts';
-import { findSiteByEmbedId } from '../store/sites.ts';
 import { findVisitor, findVisitorByEmail, insertVisitor, updateVisitor, type VisitorRecord } from '../store/visitors.ts';
 import { callingAgent } from './access.ts';
 import { bumpConversationsOf, linkConversationsOf } from './conversation.ts';
 import { refuse } from './errors.ts';
-import { tell } from './events.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
@@ -29,48 +27,6 @@ export function visitorSelf(visitor: VisitorRecord): VisitorSelf {
   const { id, siteId, name, email, firstSeenAt, lastSeenAt, visitCount } = visitor;
   return { id, siteId, name, email, firstSeenAt, lastSeenAt, visitCount };
 }
-
-/** Everything about pages and presence concerns whoever answers chats. */
-const chatAudience = { kind: 'channel', channel: 'chat' } as const;
-
-export interface SessionParams {
-  readonly embedId: string;
-  /** From a token that was verified at the edge; undefined starts a new visitor. */
-  readonly visitorId: string | undefined;
-  readonly url: string;
-  readonly name?: string | undefined;
-  readonly email?: string | undefined;
-  readonly ip: string | null;
-  readonly userAgent: string | null;
-}
-
-/** The visitor that comes back, or a new one. A token of another site starts a new visitor here. Refuses not_found for an unknown site. */
-export const openSession = command('widget.openSession', (ctx, params: SessionParams): VisitorRecord => {
-  const site = findSiteByEmbedId(ctx.db, params.embedId) ?? refuse('not_found');
-  const known = params.visitorId === undefined ? undefined : ctx.state(visitorKind, params.visitorId);
-  const returning = known?.siteId === site.id ? known : undefined;
-  const visitor: VisitorRecord = {
-    ...(returning ?? newVisitor(ctx, site.id)),
-    ip: params.ip,
-    userAgent: params.userAgent,
-    currentPageUrl: params.url,
-    lastSeenAt: ctx.at,
-    visitCount: (returning?.visitCount ?? 0) + 1,
-  };
-  if (returning === undefined) insertVisitor(ctx.db, visitor);
-  const named = identify(ctx, visitor, { name: params.name, email: params.email });
-  tell(ctx, { type: 'visitor.online', audience: chatAudience, data: { visitor: named } });
-  return named;
-});
-
-/** Refuses forbidden when blocked. */
-export const viewPage = command('widget.viewPage', (ctx, params: { url: string }): VisitorRecord => {
-  const visitor = callingVisitor(ctx);
-  const seen: VisitorRecord = { ...visitor, currentPageUrl: params.url, lastSeenAt: ctx.at };
-  putVisitor(ctx, seen);
-  tell(ctx, { type: 'visitor.page_viewed', audience: chatAudience, data: { visitor: seen } });
-  return seen;
-});
 
 /** The visitor says who it is. Refuses forbidden when blocked. */
 export const identifySelf = command('widget.identify', (ctx, params: { name?: string | undefined; email?: string | undefined }): VisitorRecord => {

@@ -3,7 +3,7 @@
 import Type, { type TSchema } from 'typebox';
 import { events, type EventType } from '../engine/events.ts';
 import type { Route } from './route.ts';
-import { Agent, Call, Conversation, CustomerConversation, Id, KbJob, Message, Note, nullable, Read, Time, Visitor, VisitorSelf } from './schemas.ts';
+import { Agent, Call, Conversation, CustomerConversation, GoalCompletion, Id, KbJob, Message, Note, nullable, Read, Time, Visitor, VisitorSelf } from './schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -16,6 +16,7 @@ const records: Record<(typeof events)[EventType]['data'], TSchema> = {
   agent: Agent,
   visitor: Visitor,
   job: KbJob,
+  completion: GoalCompletion,
 };
 
 /** The `data` of an event, as agents get it. */

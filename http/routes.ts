@@ -6,16 +6,21 @@ import { authRoutes } from './routes/auth.ts';
 import { callRoutes } from './routes/calls.ts';
 import { carrierRoutes } from './routes/carrier.ts';
 import { conversationReadRoutes } from './routes/conversation-reads.ts';
+import { campaignRoutes } from './routes/campaigns.ts';
+import { contactRoutes } from './routes/contacts.ts';
 import { conversationRoutes } from './routes/conversations.ts';
 import { emailRoutes } from './routes/email.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { phoneNumberRoutes } from './routes/phone-numbers.ts';
 import { knowledgeRoutes } from './routes/knowledge.ts';
+import { goalRoutes } from './routes/goals.ts';
+import { reportRoutes } from './routes/reports.ts';
 import { savedReplyRoutes } from './routes/saved-replies.ts';
 import { siteRoutes } from './routes/sites.ts';
 import { storageRoutes } from './routes/storage.ts';
 import { ticketRoutes } from './routes/tickets.ts';
 import { uploadRoutes } from './routes/uploads.ts';
+import { visitorRoutes } from './routes/visitors.ts';
 import { widgetRoutes } from './routes/widget.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
 
@@ -37,4 +42,9 @@ export const apiRoutes: readonly Route[] = [
   ...uploadRoutes,
   ...storageRoutes,
   ...widgetRoutes,
+  ...visitorRoutes,
+  ...campaignRoutes,
+  ...contactRoutes,
+  ...goalRoutes,
+  ...reportRoutes,
 ];

@@ -218,8 +218,6 @@ export const Visitor = Type.Object({
   visitCount: Type.Integer(),
 });
 
-/** A visitor as its own browser is told of it. */
-export const VisitorSelf = Type.Object({ id: Id, siteId: Id, name: nullable(Type.String()), email: nullable(Type.String()), firstSeenAt: Time, lastSeenAt: Time, visitCount: Type.Integer() });
 export const Contact = Type.Object({
   id: Id,
   name: nullable(Type.String()),
@@ -235,6 +233,8 @@ export const Contact = Type.Object({
   createdAt: Time,
 });
 
+/** A visitor as its own browser is told of it. */
+export const VisitorSelf = Type.Object({ id: Id, siteId: Id, name: nullable(Type.String()), email: nullable(Type.String()), firstSeenAt: Time, lastSeenAt: Time, visitCount: Type.Integer() });
 export const CustomerConversation = Type.Object({
   id: Id,
   channel: Channel,
@@ -278,4 +278,56 @@ export const KbJob = Type.Object({
   ),
   createdByAgentId: Id,
   createdAt: Time,
+});
+
+/** A condition on the address of a page. */
+export const UrlMatch = Type.Object({
+  operator: Type.Enum(['contains', 'equals', 'starts-with', 'ends-with', 'regex']),
+  value: Type.String({ minLength: 1, maxLength: 500, description: 'Compared as it is, upper and lower case; a regex is RE2 syntax and is found anywhere in the address.' }),
+});
+
+export const CampaignFrequency = Type.Enum(['once', 'session', 'always'], { description: 'How often the same visitor sees it. A session ends after 30 minutes without a page.' });
+
+export const CampaignContent = Type.Object({
+  body: Type.String({ minLength: 1, maxLength: 2000, pattern: '\\S' }),
+  agentName: Type.Optional(Type.String({ minLength: 1, maxLength: 120 })),
+  agentAvatarUrl: Type.Optional(Url),
+  quickReplies: Type.Optional(
+    Type.Array(
+      Type.Object({
+        label: Type.String({ minLength: 1, maxLength: 80, pattern: '\\S' }),
+        action: Type.Enum(['start-chat', 'dismiss', 'navigate']),
+        value: Type.Optional(Type.String({ maxLength: 2048, description: 'Where navigate goes.' })),
+      }),
+      { maxItems: 3 },
+    ),
+  ),
+});
+
+export const GoalCompletion = Type.Object({
+  id: Id,
+  goalId: Id,
+  goalName: Type.String(),
+  url: Type.String(),
+  valueCents: nullable(Type.Integer()),
+  completedAt: Time,
+  visitorId: Id,
+  conversationId: nullable(Id),
+  attributedAgentId: nullable(Id),
+  attributedAgentName: nullable(Type.String()),
+});
+
+/** A conversation in a customer's history. */
+export const HistoryItem = Type.Object({
+  id: Id,
+  type: Channel,
+  status: ConversationStatus,
+  preview: nullable(Type.String()),
+  callDirection: nullable(Type.Enum(['inbound'])),
+  callPeerE164: nullable(Type.String()),
+  agentName: nullable(Type.String({ description: 'Who has it, or had it at the end.' })),
+  startedAt: Time,
+  endedAt: nullable(Time),
+  durationSec: nullable(Type.Integer({ description: 'Of a call, as long as it was spoken; of the others until they were solved; null before.' })),
+  rating: nullable(Type.Integer()),
 });

@@ -42,6 +42,7 @@ import type { Config } from './config.ts';
 import { readOrMakeSecret, takeDataFolder } from './data-folder.ts';
 import { createInboundMail, UnacceptableMail } from './inbound-mail.ts';
 import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from './knowledge-parts.ts';
+import { createExportLinks } from './export-links.ts';
 import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { sendQueuedMail } from './outgoing-mail.ts';
@@ -193,6 +194,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     accessTokens: createAccessTokens(secret, () => clock.now()),
     visitorTokens: createVisitorTokens(secret),
     secrets,
+    exportLinks: createExportLinks(secret),
     carrier,
     numberingPlan,
     reader,

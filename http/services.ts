@@ -20,6 +20,7 @@ import type { ObjectStore } from '../workers/providers/objects.ts';
 import type { Config } from './config.ts';
 import type { InboundMail } from './inbound-mail.ts';
 import type { UploadLinks } from './upload-links.ts';
+import type { ExportLinks } from './export-links.ts';
 import type { VisitorTokens } from './visitor-tokens.ts';
 
 export interface Services extends RetrievalPorts {
@@ -33,6 +34,7 @@ export interface Services extends RetrievalPorts {
   readonly strength: PasswordStrength;
   readonly accessTokens: AccessTokens;
   readonly visitorTokens: VisitorTokens;
+  readonly exportLinks: ExportLinks;
   readonly secrets: SecretBox;
   readonly carrier: Carrier;
   readonly numberingPlan: NumberingPlan;

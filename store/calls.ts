@@ -131,3 +131,7 @@ export function callIdPage(db: Database, page: { reach: Reach; filter: CallFilte
     .all<{ id: string }>(`SELECT conversation.id FROM conversation WHERE ${where.join(' AND ')} ORDER BY conversation.createdAt DESC, conversation.id DESC LIMIT @limit`, values)
     .map((row) => row.id);
 }
+
+export function callPhaseOf(db: Database, conversationId: string): CallPhase | undefined {
+  return db.get<{ phase: CallPhase }>('SELECT phase FROM call WHERE conversationId = ?', [conversationId])?.phase;
+}

@@ -44,7 +44,7 @@ export interface ConversationRecord {
   readonly updatedAt: string;
 }
 
-type Row = Omit<ConversationRecord, 'tags' | 'handshake'> & { tags: string; handshake: string | null };
+export type ConversationRow = Omit<ConversationRecord, 'tags' | 'handshake'> & { tags: string; handshake: string | null };
 
 /** What of the workspace's conversations a caller may see. Departments `null`: all. */
 export interface Reach {
@@ -63,16 +63,16 @@ export function reachValues(reach: Reach): { channels: string; departmentIds: st
   return { channels: toJson(reach.channels), departmentIds: toJsonOrNull(reach.departmentIds), agentId: reach.agentId };
 }
 
-export function conversationFromRow(row: Row): ConversationRecord {
+export function conversationFromRow(row: ConversationRow): ConversationRecord {
   return { ...row, tags: fromJson(row.tags), handshake: fromJsonOrNull(row.handshake) };
 }
 
-function toRow(conversation: ConversationRecord): Row {
+function toRow(conversation: ConversationRecord): ConversationRow {
   return { ...conversation, tags: toJson(conversation.tags), handshake: toJsonOrNull(conversation.handshake) };
 }
 
 export function findConversation(db: Database, conversationId: string): ConversationRecord | undefined {
-  const row = db.get<Row>('SELECT * FROM conversation WHERE id = ?', [conversationId]);
+  const row = db.get<ConversationRow>('SELECT * FROM conversation WHERE id = ?', [conversationId]);
   return row && conversationFromRow(row);
 }
 
@@ -97,16 +97,11 @@ export function updateConversation(db: Database, conversation: ConversationRecor
   );
 }
 
-/** Writes what a message alone changes; the path that every message takes. */
-export function touchConversation(db: Database, conversation: ConversationRecord): void {
-  db.run('UPDATE conversation SET preview = ?, lastMessageAt = ?, firstResponseAt = ?, lastLineAt = ?, updatedAt = ? WHERE id = ?', [
-    conversation.preview,
-    conversation.lastMessageAt,
-    conversation.firstResponseAt,
-    conversation.lastLineAt,
-    conversation.updatedAt,
-    conversation.id,
-  ]);
+/** Writes what a message alone changes; the path that every message takes. Only the first answer touches the index of reports. */
+export function touchConversation(db: Database, conversation: ConversationRecord, options: { isFirstResponse: boolean }): void {
+  const { preview, lastMessageAt, firstResponseAt, lastLineAt, updatedAt, id } = conversation;
+  if (options.isFirstResponse) db.run('UPDATE conversation SET firstResponseAt = ? WHERE id = ?', [firstResponseAt, id]);
+  db.run('UPDATE conversation SET preview = ?, lastMessageAt = ?, lastLineAt = ?, updatedAt = ? WHERE id = ?', [preview, lastMessageAt, lastLineAt, updatedAt, id]);
 }
 
 /** Writes how far it was read; that is no change of the conversation itself. */
@@ -125,7 +120,7 @@ export interface QueueFilter {
 export function queuePage(db: Database, page: { reach: Reach; filter: QueueFilter; cursor: Cursor | undefined; limit: number }): ConversationRecord[] {
   const { channel = null, departmentId = null, assigneeId = null } = page.filter;
   return db
-    .all<Row>(
+    .all<ConversationRow>(
       `SELECT * FROM conversation WHERE status IN ('open', 'pending') AND ${withinReach}
          AND (@channel IS NULL OR channel = @channel) AND (@departmentId IS NULL OR departmentId = @departmentId)
          AND (@assigneeId IS NULL OR (@assigneeId = 'none' AND assignedAgentId IS NULL) OR assignedAgentId = @assigneeId)
@@ -139,7 +134,7 @@ export function queuePage(db: Database, page: { reach: Reach; filter: QueueFilte
 /** Solved and closed ones, the last solved first, from just below `cursor` (of solvedAt). */
 export function recentlyClosedPage(db: Database, page: { reach: Reach; cursor: Cursor | undefined; limit: number }): ConversationRecord[] {
   return db
-    .all<Row>(
+    .all<ConversationRow>(
       `SELECT * FROM conversation WHERE status IN ('solved', 'closed') AND ${withinReach} AND (@at IS NULL OR (solvedAt, id) < (@at, @id))
        ORDER BY solvedAt DESC, id DESC LIMIT @limit`,
       { ...reachValues(page.reach), at: page.cursor?.at ?? null, id: page.cursor?.id ?? null, limit: page.limit },
@@ -168,7 +163,13 @@ export function openChatsByAgent(db: Database): Map<string, number> {
 
 /** The visitor's newest conversation in this channel. */
 export function findCurrentConversation(db: Database, visitorId: string, channel: Channel): ConversationRecord | undefined {
-  const row = db.get<Row>(`SELECT * FROM conversation WHERE visitorId = ? AND channel = ? ORDER BY createdAt DESC, id DESC LIMIT 1`, [visitorId, channel]);
+  const row = db.get<ConversationRow>(`SELECT * FROM conversation WHERE visitorId = ? AND channel = ? ORDER BY createdAt DESC, id DESC LIMIT 1`, [visitorId, channel]);
+  return row && conversationFromRow(row);
+}
+
+/** The visitor's newest conversation of any channel. */
+export function findNewestConversation(db: Database, visitorId: string): ConversationRecord | undefined {
+  const row = db.get<ConversationRow>('SELECT * FROM conversation WHERE visitorId = ? ORDER BY createdAt DESC, id DESC LIMIT 1', [visitorId]);
   return row && conversationFromRow(row);
 }
 

@@ -61,6 +61,7 @@ export class Database {
   readonly path: string;
   readonly #sqlite: Sqlite.Database;
   readonly #statements = new Map<string, Prepared>();
+  readonly #valueStatements = new Map<string, Sqlite.Statement>();
   readonly #syncToDisk: SyncToDisk;
   #walDescriptor: number | undefined;
   #writeCount = 0;
@@ -149,6 +150,16 @@ export class Database {
 
   all<Row>(sql: string, values: Values = []): Row[] {
     return this.#statement(sql).all(values) as Row[];
+  }
+
+  /** The same as lists of values in the order of their columns: half the cost of a row, for reads of thousands of them. */
+  allValues(sql: string, values: Values = []): unknown[][] {
+    let statement = this.#valueStatements.get(sql);
+    if (statement === undefined) {
+      statement = this.#sqlite.prepare(sql).raw();
+      this.#valueStatements.set(sql, statement);
+    }
+    return statement.all(values) as unknown[][];
   }
 
   /** Rows one by one, for results that must not be held whole. The connection is busy until the loop ends. */
@@ -278,6 +289,7 @@ export class Database {
 
   close(): void {
     this.#statements.clear();
+    this.#valueStatements.clear();
     this.#sqlite.close();
     if (this.#walDescriptor !== undefined) closeSync(this.#walDescriptor);
     this.#walDescriptor = undefined;

@@ -30,10 +30,16 @@ t.test('[5] isolation of workspaces', async (t) => {
     const crawl = await service.post('/kb/ingest/url', { url: 'http://127.0.0.1:1/' }, owner.token);
     const file = await service.post('/uploads/presigned', { filename: 'a.txt', contentType: 'text/plain', size: 1 }, owner.token);
     const [, kind = '', uploadId = '', filename = ''] = file.body.key.split('/');
+    const campaign = await service.post('/campaigns', { name: 'x', triggerRules: {}, content: { body: 'x' } }, owner.token);
+    const goal = await service.post('/goals', { name: 'x', condition: { operator: 'equals', value: 'x' } }, owner.token);
+    const contact = await service.post('/contacts', { name: 'x' }, owner.token);
     const ids: Record<string, string> = {
       messageId: messages[0].id,
       domainId: domain.id,
       email: `${owner.workspaceId.slice(-12)}@customer.example`,
+      campaignId: campaign.body.id,
+      goalId: goal.body.id,
+      contactId: contact.body.contact.id,
       agentId: agent.agentId,
       conversationId: chat.id,
       departmentId: department.body.id,
@@ -57,7 +63,7 @@ t.test('[5] isolation of workspaces', async (t) => {
   const ours = await thingsOf(here);
   const theirs = await thingsOf(there);
   const everything = async () => {
-    const paths = ['/agents', '/departments', '/business-hours', '/sites', '/saved-replies', '/workspace/settings', '/conversations/queue', `/conversations/${theirs.ids['conversationId']}/messages`, `/conversations/${theirs.ids['conversationId']}/notes`];
+    const paths = ['/agents', '/departments', '/business-hours', '/sites', '/saved-replies', '/workspace/settings', '/campaigns', '/goals', '/contacts', '/conversations/queue', `/conversations/${theirs.ids['conversationId']}/messages`, `/conversations/${theirs.ids['conversationId']}/notes`];
     return Promise.all(paths.map(async (path) => (await service.get(path, there.token)).body));
   };
   const before = await everything();

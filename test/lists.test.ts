@@ -19,7 +19,8 @@ t.test('lists', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const chat = await service.chat(owner);
-  const values = { conversationId: chat.id };
+  const goal = await service.post('/goals', { name: 'x', condition: { operator: 'equals', value: 'x' } }, owner.token);
+  const values = { conversationId: chat.id, goalId: goal.body.id };
   const lists = service.running.routes.filter((route) => route.method === 'GET' && queryOf(route)['limit'] !== undefined);
   const call = (route: Route, query: string) => callRoute(service, route, { values, query: `${query}${needed[route.operation] ?? ''}`, token: route.access.kind === 'visitor' ? chat.customer.token : owner.token });
 

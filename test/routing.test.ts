@@ -2,6 +2,7 @@ import t from 'tap';
 import { chooseAgent, freeAgents } from '../engine/routing.ts';
 import type { AgentRecord } from '../store/agents.ts';
 import { type ConversationRecord, findConversation, insertConversation } from '../store/conversations.ts';
+import { foldConversation } from '../store/rollups.ts';
 import type { Database } from '../store/database.ts';
 import { type Person, startService } from './support/service.ts';
 
@@ -264,7 +265,9 @@ t.test('routing', async (t) => {
     const like = db && findConversation(db, id);
     if (like === undefined) throw new Error('no conversation');
     const ticketId = '019aa000-0000-7000-8000-000000000000';
-    insertConversation(db as Database, { ...like, id: ticketId, channel: 'ticket', subject: 'Help', ticketNumber: 1 });
+    const ticket = { ...like, id: ticketId, channel: 'ticket', subject: 'Help', ticketNumber: 1 } as const;
+    insertConversation(db as Database, ticket);
+    foldConversation(db as Database, undefined, { ...ticket, isCallOver: false });
     await status(ann, 'available');
     t.equal(await assignee(id), ann.agentId);
     t.equal(await assignee(ticketId), null, 'a drain passes it by');

@@ -97,6 +97,7 @@ t.test('an outside library has one file that imports it', async (t) => {
     '@zxcvbn-ts/language-common': ['workers/password-strength.ts'],
     luxon: ['engine/time-zones.ts'],
     'libphonenumber-js': ['workers/numbering-plan.ts'],
+    re2js: ['engine/url-patterns.ts'],
     nodemailer: ['workers/providers/mail.ts'],
     'smtp-server': ['workers/providers/smtp-listener.ts'],
     mailparser: ['workers/mail-parts.ts'],

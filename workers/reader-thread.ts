@@ -2,12 +2,16 @@
 // data to plain data; what takes long gives way to the others after every few milliseconds. It alone opens search indexes.
 
 import { workerData } from 'node:worker_threads';
+import { type ContactRecord, contactsWith } from '../store/contacts.ts';
+import type { Channel, ConversationRecord } from '../store/conversations.ts';
 import type { Cursor } from '../store/cursor.ts';
 import { DatabaseUnusable, isStorageFailure } from '../store/database.ts';
 import { eventsOfConversation, type EventRow } from '../store/events.ts';
 import { type MessageRecord, messagesBetween } from '../store/messages.ts';
 import { notesBetween, type NoteRecord } from '../store/notes.ts';
 import { OpenFiles } from './open-files.ts';
+import { completionsByBucket, countReported, type DrillDown, type GoalTotals, goalTotals, queuedByChannel, reportedAfter, reportedConversations } from '../store/report-lists.ts';
+import { type BucketTotals, bucketTotals, type ReportRange, type ReportScope, type Totals, totalsByAgent, totalsOf } from '../store/report-reads.ts';
 import type { SearchAnswer, SearchQuestion } from './search/search-index.ts';
 import { answerQuestions, ThreadUnavailable } from './thread.ts';
 
@@ -18,6 +22,16 @@ export interface ReaderData {
 export interface OfConversation {
   readonly workspaceId: string;
   readonly conversationId: string;
+}
+
+interface OfReport {
+  readonly workspaceId: string;
+  readonly scope: ReportScope;
+}
+
+interface BucketsQuestion {
+  readonly starts: readonly number[];
+  readonly toMs: number;
 }
 
 /** How long a search waits for an index that is being made; then the caller is told to come back. */
@@ -65,6 +79,43 @@ export const questions = {
   /** Events from just after `afterSeq`, oldest first. An empty page is the end. */
   events({ workspaceId, conversationId, afterSeq, upToSeq }: OfConversation & { afterSeq: number; upToSeq: number }): EventRow[] {
     return page(eventsOfConversation(files.workspace(workspaceId), { conversationId, afterSeq, upToSeq }), ({ data }) => data.length);
+  },
+
+  contacts({ workspaceId, words, limit, offset }: { workspaceId: string; words: readonly string[]; limit: number; offset: number }): ContactRecord[] {
+    return contactsWith(files.workspace(workspaceId), { words, limit, offset });
+  },
+
+  bucketTotals({ workspaceId, scope, buckets }: OfReport & { buckets: BucketsQuestion }): BucketTotals[] {
+    return bucketTotals(files.workspace(workspaceId), scope, buckets);
+  },
+
+  totals({ workspaceId, scope, range }: OfReport & { range: ReportRange }): Totals {
+    return totalsOf(files.workspace(workspaceId), scope, range);
+  },
+
+  totalsByAgent({ workspaceId, scope, range, agentIds }: OfReport & { range: ReportRange; agentIds: readonly string[] }): Totals[] {
+    return totalsByAgent(files.workspace(workspaceId), scope, range, agentIds);
+  },
+
+  totalsByChannel({ workspaceId, scope, queue, range }: OfReport & { queue: ReportScope; range: ReportRange }): { channel: Channel; totals: Totals; queued: number }[] {
+    const db = files.workspace(workspaceId);
+    const queued = queuedByChannel(db, queue);
+    return scope.channels.map((channel) => ({ channel, totals: totalsOf(db, { ...scope, channels: [channel] }, range), queued: queued.get(channel) ?? 0 }));
+  },
+
+  drillDown({ workspaceId, asked, page }: { workspaceId: string; asked: DrillDown; page: { limit: number; offset: number } }): { conversations: ConversationRecord[]; total: number } {
+    const db = files.workspace(workspaceId);
+    return { conversations: reportedConversations(db, asked, page), total: countReported(db, asked) };
+  },
+
+  /** The next of them, newest first. An empty page is the end. */
+  drillDownAfter({ workspaceId, asked, after, limit }: { workspaceId: string; asked: DrillDown; after: Cursor | undefined; limit: number }): ConversationRecord[] {
+    return reportedAfter(files.workspace(workspaceId), asked, after, limit);
+  },
+
+  goals({ workspaceId, scope, range, buckets }: OfReport & { range: ReportRange; buckets: BucketsQuestion }): { goals: GoalTotals[]; counts: number[] } {
+    const db = files.workspace(workspaceId);
+    return { goals: goalTotals(db, scope, range), counts: completionsByBucket(db, scope, buckets) };
   },
 };
 

@@ -1,13 +1,22 @@
 // The main thread's side of the reader thread: searches, exports, and the word that a workspace has grown. The thread starts with
 // the first question, so a service that is never asked never pays for it.
 
+import type { ContactRecord } from '../store/contacts.ts';
+import type { Channel, ConversationRecord } from '../store/conversations.ts';
 import type { Cursor } from '../store/cursor.ts';
 import type { EventRow } from '../store/events.ts';
 import type { MessageRecord } from '../store/messages.ts';
 import type { NoteRecord } from '../store/notes.ts';
+import type { DrillDown, GoalTotals } from '../store/report-lists.ts';
+import type { BucketTotals, ReportRange, ReportScope, Totals } from '../store/report-reads.ts';
 import type { OfConversation, questions, ReaderData } from './reader-thread.ts';
 import type { SearchAnswer, SearchQuestion } from './search/search-index.ts';
 import { createThread } from './thread.ts';
+
+interface Buckets {
+  readonly starts: readonly number[];
+  readonly toMs: number;
+}
 
 /** Every call rejects with ThreadBusy, ThreadFailed or ThreadUnavailable when it cannot be answered now. Pages are of workers/reader-thread.ts. */
 export interface Reader {
@@ -15,6 +24,14 @@ export interface Reader {
   messages(page: OfConversation & { after: string; upTo: string }): Promise<MessageRecord[]>;
   notes(page: OfConversation & { after: Cursor; upTo: Cursor }): Promise<NoteRecord[]>;
   events(page: OfConversation & { afterSeq: number; upToSeq: number }): Promise<EventRow[]>;
+  contacts(workspaceId: string, search: { words: readonly string[]; limit: number; offset: number }): Promise<ContactRecord[]>;
+  bucketTotals(workspaceId: string, scope: ReportScope, buckets: Buckets): Promise<BucketTotals[]>;
+  totals(workspaceId: string, scope: ReportScope, range: ReportRange): Promise<Totals>;
+  totalsByAgent(workspaceId: string, scope: ReportScope, range: ReportRange, agentIds: readonly string[]): Promise<Totals[]>;
+  totalsByChannel(workspaceId: string, scopes: { figures: ReportScope; queue: ReportScope }, range: ReportRange): Promise<{ channel: Channel; totals: Totals; queued: number }[]>;
+  drillDown(workspaceId: string, asked: DrillDown, page: { limit: number; offset: number }): Promise<{ conversations: ConversationRecord[]; total: number }>;
+  drillDownAfter(workspaceId: string, asked: DrillDown, page: { after: Cursor | undefined; limit: number }): Promise<ConversationRecord[]>;
+  goals(workspaceId: string, scope: ReportScope, range: ReportRange, buckets: Buckets): Promise<{ goals: GoalTotals[]; counts: number[] }>;
   /** Says that so many messages were written and are durable. Now and then that has the search index follow. */
   noteMessages(workspaceId: string, count: number): void;
   /** Questions without an answer yet. */
@@ -37,6 +54,14 @@ export function createReader(data: ReaderData): Reader {
     messages: (page) => thread.ask('messages', page),
     notes: (page) => thread.ask('notes', page),
     events: (page) => thread.ask('events', page),
+    contacts: (workspaceId, search) => thread.ask('contacts', { workspaceId, ...search }),
+    bucketTotals: (workspaceId, scope, { starts, toMs }) => thread.ask('bucketTotals', { workspaceId, scope, buckets: { starts, toMs } }),
+    totals: (workspaceId, scope, range) => thread.ask('totals', { workspaceId, scope, range }),
+    totalsByAgent: (workspaceId, scope, range, agentIds) => thread.ask('totalsByAgent', { workspaceId, scope, range, agentIds }),
+    totalsByChannel: (workspaceId, { figures, queue }, range) => thread.ask('totalsByChannel', { workspaceId, scope: figures, queue, range }),
+    drillDown: (workspaceId, asked, page) => thread.ask('drillDown', { workspaceId, asked, page }),
+    drillDownAfter: (workspaceId, asked, page) => thread.ask('drillDownAfter', { workspaceId, asked, ...page }),
+    goals: (workspaceId, scope, range, { starts, toMs }) => thread.ask('goals', { workspaceId, scope, range, buckets: { starts, toMs } }),
     noteMessages(workspaceId, count) {
       if (count === 0) return;
       const waiting = (unindexed.get(workspaceId) ?? 0) + count;

@@ -7,17 +7,29 @@ import { workspaceIdIn } from '../../engine/locator.ts';
 import { siteHours } from '../../engine/office-hours.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import { allowsOrigin, requireSite } from '../../engine/sites.ts';
-import { blockVisitor, identifySelf, openSession, unblockVisitor, viewPage, visitorSelf } from '../../engine/visitors.ts';
+import { noteCampaignEvent } from '../../engine/campaigns.ts';
+import { identifySelf, visitorSelf } from '../../engine/visitors.ts';
+import { openSession, viewPage } from '../../engine/visits.ts';
 import { findSiteByEmbedId } from '../../store/sites.ts';
-import type { VisitorRecord } from '../../store/visitors.ts';
 import { defaultLimit, parseTime } from '../cursor.ts';
 import { route } from '../route.ts';
-import { CustomerConversation, Email, Id, Message, MessageInput, MessageList, MessageQuery, nullable, Url, Visitor, VisitorSelf } from '../schemas.ts';
-import type { Services } from '../services.ts';
+import { CampaignContent, CampaignFrequency, CustomerConversation, Email, Id, Message, MessageInput, MessageList, MessageQuery, nullable, Url, VisitorSelf } from '../schemas.ts';
 
 const PersonName = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
 const WidgetSite = Type.Object({ embedId: Type.String(), name: Type.String(), primaryColor: Type.String(), launcherPosition: Type.Enum(['right', 'left']), welcomeMessage: Type.String() });
-const Campaigns = Type.Array(Type.Object({}));
+const Campaigns = Type.Array(
+  Type.Object({
+    id: Id,
+    triggerRules: Type.Object({
+      showAfterMs: Type.Integer({ description: 'So long after the page was opened.' }),
+      exitIntent: Type.Boolean({ description: 'When the pointer leaves the page.' }),
+      scrollDepthPct: Type.Integer({ description: 'When the page was scrolled so far.' }),
+      frequency: CampaignFrequency,
+    }),
+    content: CampaignContent,
+  }),
+  { description: 'What may be shown on this page, by page, office hours and frequency; the widget waits for the time, the scroll depth and the exit.' },
+);
 const ById = Type.Object({ conversationId: Id });
 /** A visitor writes by hand; this many calls a minute are a script's. */
 const sessionsPerMinute = 600;
@@ -60,7 +72,7 @@ export const widgetRoutes = [
       if (workspaceId === undefined || workspace === undefined || site === undefined) refuse('not_found', { message: 'There is no site with this id.' });
       if (!allowsOrigin(site, origin)) refuse('forbidden', { message: 'This origin may not use the site.' });
       const named = body.visitorToken === undefined ? undefined : visitorTokens.verify(body.visitorToken);
-      const visitor = await engine.execute(openSession, {
+      const { visitor, campaigns } = await engine.execute(openSession, {
         workspaceId,
         caller: systemCaller,
         params: { embedId: body.siteId, visitorId: named?.workspaceId === workspaceId ? named.visitorId : undefined, url: body.url, name: body.name, email: body.email, ip, userAgent },
@@ -72,7 +84,7 @@ export const widgetRoutes = [
         site: { embedId: site.embedId, name: site.name, primaryColor: site.primaryColor, launcherPosition: site.launcherPosition, welcomeMessage: site.welcomeMessage },
         officeHoursOpen: siteHours(view, requireSite(view, site.id)).officeHoursOpen,
         conversation: currentChat(view, visitor.id),
-        campaigns: [],
+        campaigns,
       };
     },
   }),
@@ -83,13 +95,14 @@ export const widgetRoutes = [
     path: '/widget/page-views',
     tag: 'Widget',
     summary: 'Say which page is open',
+    description: 'Completes the goals that the page meets, and answers the campaigns that may be shown on it.',
     access: { kind: 'visitor' },
     body: Type.Object({ url: Url }),
     reply: { status: 200, schema: Type.Object({ campaigns: Campaigns }) },
     refusals: [],
     async run({ workspaceId, caller, body }, { engine }) {
-      await engine.execute(viewPage, { workspaceId, caller, params: { url: body.url } });
-      return { campaigns: [] };
+      const { campaigns } = await engine.execute(viewPage, { workspaceId, caller, params: { url: body.url } });
+      return { campaigns };
     },
   }),
 
@@ -120,7 +133,7 @@ export const widgetRoutes = [
     body: Type.Object({ ...MessageInput.properties, campaignId: Type.Optional(Id) }),
     reply: { status: 201, schema: Type.Object({ conversation: CustomerConversation, message: Message }) },
     refusals: [],
-    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(startChat, { workspaceId, caller, params: { body: body.body, attachments: body.attachments } }),
+    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(startChat, { workspaceId, caller, params: { body: body.body, attachments: body.attachments, campaignId: body.campaignId } }),
   }),
 
   route({
@@ -182,40 +195,16 @@ export const widgetRoutes = [
   }),
 
   route({
-    operation: 'visitor.block',
+    operation: 'widget.noteCampaign',
     method: 'POST',
-    path: '/visitors/{visitorId}/block',
-    tag: 'Visitors',
-    summary: 'Block a visitor',
-    description: 'It is refused everything but opening a session, at once, on open sockets too.',
-    access: { kind: 'agent', scope: 'visitors:write' },
-    params: Type.Object({ visitorId: Id }),
-    reply: { status: 200, schema: Type.Object({ visitor: Type.Object({ ...Visitor.properties, visitorToken: Type.String() }) }) },
+    path: '/widget/campaign-events',
+    tag: 'Widget',
+    summary: 'Say what became of a campaign',
+    description: 'An impression beyond the campaign\'s frequency was reported twice and does not count.',
+    access: { kind: 'visitor' },
+    body: Type.Object({ campaignId: Id, type: Type.Enum(['impression', 'click', 'dismiss']) }),
+    reply: { status: 200, schema: Type.Object({ counted: Type.Boolean() }) },
     refusals: [],
-    async run({ workspaceId, caller, params }, services) {
-      const visitor = await services.engine.execute(blockVisitor, { workspaceId, caller, params });
-      services.dropVisitor(workspaceId, visitor.id);
-      return { visitor: fullVisitor(services, workspaceId, visitor) };
-    },
-  }),
-
-  route({
-    operation: 'visitor.unblock',
-    method: 'POST',
-    path: '/visitors/{visitorId}/unblock',
-    tag: 'Visitors',
-    summary: 'Unblock a visitor',
-    access: { kind: 'agent', scope: 'visitors:write' },
-    params: Type.Object({ visitorId: Id }),
-    reply: { status: 200, schema: Type.Object({ visitor: Type.Object({ ...Visitor.properties, visitorToken: Type.String() }) }) },
-    refusals: [],
-    async run({ workspaceId, caller, params }, services) {
-      return { visitor: fullVisitor(services, workspaceId, await services.engine.execute(unblockVisitor, { workspaceId, caller, params })) };
-    },
+    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(noteCampaignEvent, { workspaceId, caller, params: { campaignId: body.campaignId, type: body.type } }),
   }),
 ];
-
-/** The row with its token, as specification 2 lists it. */
-function fullVisitor(services: Services, workspaceId: string, visitor: VisitorRecord) {
-  return { ...visitor, visitorToken: services.visitorTokens.issue(workspaceId, visitor.id) };
-}

@@ -8,6 +8,10 @@ import { searchChanges } from './workspace/0006-search-changes.ts';
 import { mail } from './workspace/0007-mail.ts';
 import { knowledge } from './workspace/0008-knowledge.ts';
 import { uploads } from './workspace/0009-uploads.ts';
+import { campaigns } from './workspace/0010-campaigns.ts';
+import { goals } from './workspace/0011-goals.ts';
+import { contactText } from './workspace/0012-contact-text.ts';
+import { rollups } from './workspace/0013-rollups.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
-export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads];
+export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads, campaigns, goals, contactText, rollups];

@@ -21,12 +21,20 @@ export interface Answer {
 /** Frames in a log before it is copied back: few, so that it happens often. */
 const logFrameLimit = 150;
 const secret = 'a secret of the simulation, long enough';
-/** Another thread would have a time of its own; nothing here searches or exports. */
+/** Another thread would have a time of its own; nothing here searches, exports or reports. */
 const noReader: Reader = {
   search: () => Promise.reject(new Error('nothing is searched here')),
   messages: () => Promise.reject(new Error('nothing is exported here')),
   notes: () => Promise.reject(new Error('nothing is exported here')),
   events: () => Promise.reject(new Error('nothing is exported here')),
+  contacts: () => Promise.reject(new Error('nothing is searched here')),
+  bucketTotals: () => Promise.reject(new Error('nothing is reported here')),
+  totals: () => Promise.reject(new Error('nothing is reported here')),
+  totalsByAgent: () => Promise.reject(new Error('nothing is reported here')),
+  totalsByChannel: () => Promise.reject(new Error('nothing is reported here')),
+  drillDown: () => Promise.reject(new Error('nothing is reported here')),
+  drillDownAfter: () => Promise.reject(new Error('nothing is reported here')),
+  goals: () => Promise.reject(new Error('nothing is reported here')),
   noteMessages: () => {},
   waiting: 0,
   stop: () => Promise.resolve(),

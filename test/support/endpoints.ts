@@ -69,6 +69,13 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'kb.adoptDocument': () => ({}),
   'kb.createArticle': () => ({ title: 'x', body: 'x' }),
   'kb.updateArticle': () => ({ expectedVersion: 1, title: 'x' }),
+  'widget.noteCampaign': () => ({ campaignId: '019aa000-0000-7000-8000-000000000001', type: 'click' }),
+  'campaign.create': () => ({ name: 'x', triggerRules: {}, content: { body: 'x' } }),
+  'campaign.update': () => ({ name: 'x' }),
+  'goal.create': () => ({ name: 'x', condition: { operator: 'contains', value: 'x' } }),
+  'goal.update': () => ({ name: 'x' }),
+  'contact.create': () => ({ name: 'x' }),
+  'contact.update': () => ({ name: 'x' }),
 };
 
 /** Undefined for a route that takes no body. Throws for one that does and has no line above. */

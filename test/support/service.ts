@@ -10,6 +10,7 @@ import { type Running, serve, type ServeOptions } from '../../http/serve.ts';
 import type { PlanId } from '../../engine/entitlements.ts';
 import { command, systemCaller } from '../../engine/runtime/command.ts';
 import { signatureOf } from '../../http/signatures.ts';
+import { verifyReports } from '../../engine/rollups.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
 import { putWorkspace, theWorkspace } from '../../engine/workspace.ts';
 import { type MailSender, outboxSender, type OutgoingMail } from '../../workers/providers/mail.ts';
@@ -186,6 +187,13 @@ export class Service {
     for (const { problem } of this.#sockets) if (problem !== undefined) throw new Error(problem);
   }
 
+  /** Throws when what reports read is not what the conversations say. Holds after every test of the suite. */
+  requireSoundReports(): void {
+    for (const { workspaceId, db } of this.running.services.engine.openWorkspaces()) {
+      for (const difference of verifyReports(db)) throw new Error(`reports of ${workspaceId}: ${difference}`);
+    }
+  }
+
   /** The next mail to this address that no call has returned yet. */
   mail(to: string): Promise<OutgoingMail> {
     return this.#mails.next(to);
@@ -233,6 +241,7 @@ export async function startService(t: Teardown, options: StartOptions = {}): Pro
   const running = await serve({ config, log: silentLog, clock: options.clock ?? clock, checkReplies: true, mail: mails, ...rest });
   const service = new Service(running, dataDir, clock, mails);
   t.teardown(async () => {
+    service.requireSoundReports();
     await running.stop();
     if (given === undefined) rmSync(dataDir, { recursive: true, force: true });
     service.requireSoundFrames();

@@ -1,0 +1,78 @@
+// What a customer's browser does before anybody writes: it opens a session, it goes from page to page. Every page may complete
+// goals and is answered with the campaigns that may be shown on it. Decisions 4.12.
+
+import { findVisitStart, putVisitStart } from '../store/campaigns.ts';
+import { findSiteByEmbedId } from '../store/sites.ts';
+import { insertVisitor, type VisitorRecord } from '../store/visitors.ts';
+import { type CampaignOffer, campaignsFor } from './campaigns.ts';
+import { refuse } from './errors.ts';
+import { tell } from './events.ts';
+import { completeGoals } from './goals.ts';
+import { command } from './runtime/command.ts';
+import type { Context } from './runtime/context.ts';
+import { callingVisitor, identify, newVisitor, putVisitor, visitorKind } from './visitors.ts';
+
+/** Who does nothing for so long has gone; what it does next is a new visit, which is the session that a campaign's frequency means. */
+const visitGapMs = 30 * 60_000;
+
+/** Everything about pages and presence concerns whoever answers chats. */
+const chatAudience = { kind: 'channel', channel: 'chat' } as const;
+
+export interface SessionParams {
+  readonly embedId: string;
+  /** From a token that was verified at the edge; undefined starts a new visitor. */
+  readonly visitorId: string | undefined;
+  readonly url: string;
+  readonly name?: string | undefined;
+  readonly email?: string | undefined;
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+}
+
+/** What a page is answered with. */
+export interface LoadedPage {
+  readonly visitor: VisitorRecord;
+  readonly campaigns: readonly CampaignOffer[];
+}
+
+/** The visitor that comes back, or a new one. A token of another site starts a new visitor here. Refuses not_found for an unknown site. */
+export const openSession = command('widget.openSession', (ctx, params: SessionParams): LoadedPage => {
+  const site = findSiteByEmbedId(ctx.db, params.embedId) ?? refuse('not_found');
+  const known = params.visitorId === undefined ? undefined : ctx.state(visitorKind, params.visitorId);
+  const returning = known?.siteId === site.id ? known : undefined;
+  const visitor: VisitorRecord = {
+    ...(returning ?? newVisitor(ctx, site.id)),
+    ip: params.ip,
+    userAgent: params.userAgent,
+    currentPageUrl: params.url,
+    lastSeenAt: ctx.at,
+    visitCount: (returning?.visitCount ?? 0) + 1,
+  };
+  if (returning === undefined) insertVisitor(ctx.db, visitor);
+  noteVisit(ctx, visitor.id, returning?.lastSeenAt);
+  const named = identify(ctx, visitor, { name: params.name, email: params.email });
+  tell(ctx, { type: 'visitor.online', audience: chatAudience, data: { visitor: named } });
+  return loadPage(ctx, named, params.url);
+});
+
+/** Refuses forbidden when blocked. */
+export const viewPage = command('widget.viewPage', (ctx, params: { url: string }): LoadedPage => {
+  const visitor = callingVisitor(ctx);
+  noteVisit(ctx, visitor.id, visitor.lastSeenAt);
+  const seen: VisitorRecord = { ...visitor, currentPageUrl: params.url, lastSeenAt: ctx.at };
+  putVisitor(ctx, seen);
+  tell(ctx, { type: 'visitor.page_viewed', audience: chatAudience, data: { visitor: seen } });
+  return loadPage(ctx, seen, params.url);
+});
+
+/** A blocked visitor is offered nothing and completes nothing. */
+function loadPage(ctx: Context, visitor: VisitorRecord, url: string): LoadedPage {
+  if (visitor.blockedAt !== null) return { visitor, campaigns: [] };
+  completeGoals(ctx, visitor, url);
+  return { visitor, campaigns: campaignsFor(ctx, visitor, url) };
+}
+
+function noteVisit(ctx: Context, visitorId: string, lastSeenAt: string | undefined): void {
+  const isSame = lastSeenAt !== undefined && ctx.nowMs - Date.parse(lastSeenAt) < visitGapMs && findVisitStart(ctx.db, visitorId) !== undefined;
+  if (!isSame) putVisitStart(ctx.db, visitorId, ctx.at);
+}

@@ -1,0 +1,120 @@
+// Campaigns as admins write them. Specification 4.4.
+
+import Type from 'typebox';
+import { archiveCampaign, changeCampaign, createCampaign, duplicateCampaign, listCampaigns, readCampaign } from '../../engine/campaigns.ts';
+import { route } from '../route.ts';
+import { CampaignContent, CampaignFrequency, Id, Time, UrlMatch } from '../schemas.ts';
+
+const Name = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
+const Status = Type.Enum(['draft', 'live', 'paused', 'archived']);
+const TriggerRules = Type.Object({
+  urlMatch: Type.Optional(UrlMatch),
+  showAfterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000, default: 0 })),
+  exitIntent: Type.Optional(Type.Boolean({ default: false })),
+  scrollDepthPct: Type.Optional(Type.Integer({ minimum: 0, maximum: 100, default: 0 })),
+  frequency: Type.Optional(CampaignFrequency),
+  officeHoursOnly: Type.Optional(Type.Boolean({ default: false })),
+});
+const Campaign = Type.Object({
+  id: Id,
+  name: Type.String(),
+  status: Status,
+  triggerRules: TriggerRules,
+  content: CampaignContent,
+  stats: Type.Object({ impressions: Type.Integer(), clicks: Type.Integer(), startedChats: Type.Integer() }, { description: 'Of the last 30 days, in UTC days.' }),
+  createdAt: Time,
+  updatedAt: Time,
+});
+const ById = Type.Object({ campaignId: Id });
+const reading = { kind: 'agent', scope: null, feature: 'campaigns' } as const;
+const writing = { ...reading, role: 'admin' } as const;
+
+export const campaignRoutes = [
+  route({
+    operation: 'campaign.list',
+    method: 'GET',
+    path: '/campaigns',
+    tag: 'Campaigns',
+    summary: 'List campaigns',
+    description: 'Newest first, archived ones too unless a status is asked for.',
+    access: reading,
+    query: Type.Object({ status: Type.Optional(Status) }),
+    reply: { status: 200, schema: Type.Object({ campaigns: Type.Array(Campaign) }) },
+    refusals: [],
+    read: (view, { query }) => ({ campaigns: listCampaigns(view, { status: query.status }) }),
+  }),
+
+  route({
+    operation: 'campaign.read',
+    method: 'GET',
+    path: '/campaigns/{campaignId}',
+    tag: 'Campaigns',
+    summary: 'Read a campaign',
+    access: reading,
+    params: ById,
+    reply: { status: 200, schema: Campaign },
+    refusals: [],
+    read: (view, { params }) => readCampaign(view, params.campaignId),
+  }),
+
+  route({
+    operation: 'campaign.create',
+    method: 'POST',
+    path: '/campaigns',
+    tag: 'Campaigns',
+    summary: 'Write a campaign',
+    description: 'A draft, whatever the status says. Empty triggerRules are every page, at once, once per session.',
+    access: writing,
+    body: Type.Object({ name: Name, status: Type.Optional(Type.String()), triggerRules: TriggerRules, content: CampaignContent }),
+    reply: { status: 201, schema: Campaign },
+    refusals: ['semantic_error'],
+    run({ workspaceId, caller, body }, { engine }) {
+      const { name, triggerRules, content } = body;
+      return engine.execute(createCampaign, { workspaceId, caller, params: { name, triggerRules, content } });
+    },
+  }),
+
+  route({
+    operation: 'campaign.update',
+    method: 'PATCH',
+    path: '/campaigns/{campaignId}',
+    tag: 'Campaigns',
+    summary: 'Change a campaign',
+    description: 'triggerRules and content replace what was there wholesale. The status live shows it. An archived campaign cannot be changed.',
+    access: writing,
+    params: ById,
+    body: Type.Object({ name: Type.Optional(Name), status: Type.Optional(Type.Enum(['draft', 'live', 'paused'])), triggerRules: Type.Optional(TriggerRules), content: Type.Optional(CampaignContent) }),
+    reply: { status: 200, schema: Campaign },
+    refusals: ['campaign_archived', 'semantic_error'],
+    run({ workspaceId, caller, params, body }, { engine }) {
+      const { name, status, triggerRules, content } = body;
+      return engine.execute(changeCampaign, { workspaceId, caller, params: { ...params, changes: { name, status, triggerRules, content } } });
+    },
+  }),
+
+  route({
+    operation: 'campaign.archive',
+    method: 'DELETE',
+    path: '/campaigns/{campaignId}',
+    tag: 'Campaigns',
+    summary: 'Archive a campaign',
+    access: writing,
+    params: ById,
+    reply: { status: 200, schema: Campaign },
+    refusals: [],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(archiveCampaign, { workspaceId, caller, params }),
+  }),
+
+  route({
+    operation: 'campaign.duplicate',
+    method: 'POST',
+    path: '/campaigns/{campaignId}/duplicate',
+    tag: 'Campaigns',
+    summary: 'Make a new draft of a campaign',
+    access: writing,
+    params: ById,
+    reply: { status: 201, schema: Campaign },
+    refusals: ['semantic_error'],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(duplicateCampaign, { workspaceId, caller, params }),
+  }),
+];

@@ -1,0 +1,105 @@
+// The customer directory. Specification 4.12.
+
+import Type from 'typebox';
+import { changeContact, createContact, listContacts, readContact, searchWords } from '../../engine/contacts.ts';
+import { defaultLimit } from '../cursor.ts';
+import { route } from '../route.ts';
+import { Contact, E164, Email, HistoryItem, Id, nullable } from '../schemas.ts';
+
+const Name = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
+const Company = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 50, pattern: '\\S' }), { maxItems: 50 });
+const CustomFields = Type.Record(Type.String({ pattern: '^[^\\x00-\\x1f]{1,64}$' }), Type.Union([Type.String({ maxLength: 1000 }), Type.Number(), Type.Boolean(), Type.Null()]), {
+  maxProperties: 50,
+  additionalProperties: false,
+  description: 'At most 50 keys of 1 to 64 characters; values are text up to 1000 characters, numbers, true, false or null.',
+});
+const ById = Type.Object({ contactId: Id });
+
+export const contactRoutes = [
+  route({
+    operation: 'contact.list',
+    method: 'GET',
+    path: '/contacts',
+    tag: 'Contacts',
+    summary: 'List and find contacts',
+    description:
+      'Newest first. search finds contacts that have all of its words in name, email, phone or company: a word of three characters or more as any part, a shorter one at the beginning of a word; case and diacritics do not count.',
+    access: { kind: 'agent', scope: 'visitors:read' },
+    query: Type.Object({
+      search: Type.Optional(Type.String({ maxLength: 200 })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })),
+    }),
+    reply: { status: 200, schema: Type.Object({ contacts: Type.Array(Contact) }) },
+    refusals: [],
+    async ask(view, { workspaceId, query }, { reader }) {
+      const page = { limit: query.limit ?? defaultLimit, offset: query.offset ?? 0 };
+      const words = searchWords(query.search);
+      if (words === undefined) return { contacts: listContacts(view, page) };
+      return { contacts: words.length === 0 ? [] : await reader.contacts(workspaceId, { words, ...page }) };
+    },
+  }),
+
+  route({
+    operation: 'contact.read',
+    method: 'GET',
+    path: '/contacts/{contactId}',
+    tag: 'Contacts',
+    summary: 'Read a contact',
+    description: 'With its newest 50 conversations, of all its visitors and of what the agent may see, and how many there are in all.',
+    access: { kind: 'agent', scope: 'visitors:read' },
+    params: ById,
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        contact: Contact,
+        conversations: Type.Array(HistoryItem),
+        stats: Type.Object({ total: Type.Integer(), chats: Type.Integer(), tickets: Type.Integer(), calls: Type.Integer() }),
+      }),
+    },
+    refusals: [],
+    read: (view, { params }) => readContact(view, params.contactId),
+  }),
+
+  route({
+    operation: 'contact.create',
+    method: 'POST',
+    path: '/contacts',
+    tag: 'Contacts',
+    summary: 'Add a contact',
+    description: 'One of name, email and phoneE164 is needed. Another contact with the same email does not matter.',
+    access: { kind: 'agent', scope: 'visitors:write' },
+    body: Type.Object({ name: Type.Optional(Name), email: Type.Optional(Email), phoneE164: Type.Optional(E164), company: Type.Optional(Company) }),
+    reply: { status: 201, schema: Type.Object({ contact: Contact }) },
+    refusals: [],
+    run({ workspaceId, caller, body }, { engine }) {
+      const { name, email, phoneE164, company } = body;
+      return engine.execute(createContact, { workspaceId, caller, params: { name, email, phoneE164, company } });
+    },
+  }),
+
+  route({
+    operation: 'contact.update',
+    method: 'PATCH',
+    path: '/contacts/{contactId}',
+    tag: 'Contacts',
+    summary: 'Change a contact',
+    description: 'Email and phone cannot be changed. tags and customFields replace what was there.',
+    access: { kind: 'agent', scope: 'visitors:write' },
+    params: ById,
+    body: Type.Object({
+      name: Type.Optional(Name),
+      company: Type.Optional(nullable(Company)),
+      note: Type.Optional(nullable(Type.String({ maxLength: 10_000 }))),
+      tags: Type.Optional(Tags),
+      customFields: Type.Optional(CustomFields),
+    }),
+    reply: { status: 200, schema: Type.Object({ contact: Contact }) },
+    refusals: ['empty_patch'],
+    run({ workspaceId, caller, params, body }, { engine }) {
+      const { name, company, note, tags, customFields } = body;
+      return engine.execute(changeContact, { workspaceId, caller, params: { ...params, changes: { name, company, note, tags, customFields } } });
+    },
+  }),
+];

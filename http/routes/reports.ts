@@ -1,0 +1,265 @@
+// Reports. Specification 4.13.
+
+import Type from 'typebox';
+import { refuse, refuseField } from '../../engine/errors.ts';
+import { reportFrame } from '../../engine/report-scope.ts';
+import { byStatusReport, conversionsReport, customersReport, drillDownReport, performanceReport, responseTimesReport, satisfactionReport, volumeReport } from '../../engine/reports.ts';
+import { isActive, theRoster } from '../../engine/roster.ts';
+import { isoTime } from '../../engine/runtime/clock.ts';
+import { defaultLimit, parseTime } from '../cursor.ts';
+import { reportText, reportTypes } from '../report-types.ts';
+import { fullPath, route } from '../route.ts';
+import { Channel, Conversation, ConversationStatus, Id, nullable, Time } from '../schemas.ts';
+
+/** Specification 8. */
+const exportLifetimeMs = 15 * 60_000;
+/** A file is made anew for each call. */
+const downloadsPerMinute = 60;
+
+const common = {
+  range: Type.Optional(Type.Enum(['1d', '7d', '30d', '90d', 'custom'], { default: '7d', description: 'Days up to now; custom is [from, to).' })),
+  from: Type.Optional(Type.String({ format: 'date-time', description: 'With range custom.' })),
+  to: Type.Optional(Type.String({ format: 'date-time', description: 'With range custom, at most 365 days after from.' })),
+  departmentId: Type.Optional(Id),
+  agentId: Type.Optional(Type.String({ format: 'uuid', description: 'Agents see their own figures alone.' })),
+  channel: Type.Optional(Channel),
+};
+const granularity = Type.Optional(Type.Enum(['hour', 'day', 'week', 'month'], { description: 'Hours up to 2 days, else days, unless it says otherwise; hours for 31 days at the most. Weeks begin on Monday.' }));
+const Common = Type.Object(common);
+const CommonSeries = Type.Object({ ...common, granularity });
+const flags = {
+  status: Type.Optional(ConversationStatus),
+  rated: Type.Optional(Type.Enum(['1'], { description: 'Only those that were rated.' })),
+  missed: Type.Optional(Type.Enum(['1'], { description: 'Only those that were over before any agent answered.' })),
+};
+
+const head = {
+  range: Type.Object({ start: Time, end: Time }),
+  filters: Type.Object({ departmentId: nullable(Id), agentId: nullable(Id) }),
+};
+const Bucket = Type.String({ description: 'When it begins, in the workspace\'s time zone, with its offset.' });
+const Series = { ...head, series: Type.Array(Type.Object({ bucket: Bucket, value: Type.Integer() })), total: Type.Integer() };
+const Seconds = nullable(Type.Number({ description: 'Null when there is nothing to go by. Exact for a range of up to 500 conversations, else within 1 percent.' }));
+const Durations = Type.Object({ medianSeconds: Seconds, p90Seconds: Seconds });
+const Abandonment = Type.Object({ abandoned: Type.Integer(), total: Type.Integer(), rate: Type.Number({ description: '0 to 1.' }) });
+const perChannel = <Schema extends typeof Abandonment | ReturnType<typeof Type.Integer>>(schema: Schema) => Type.Object({ chat: schema, ticket: schema, call: schema });
+
+const access = { kind: 'agent', scope: 'reports:read' } as const;
+const refusals = ['forbidden', 'range_too_large'] as const;
+const about = 'Of the conversations that began in the range, as they are now; spam counts nowhere. Admins see all, supervisors their departments and what is in none, agents what is theirs.';
+
+/** Times as they are compared. */
+function timesOf<Query extends { from?: string; to?: string }>(query: Query): Query & { from: string | undefined; to: string | undefined } {
+  return { ...query, from: parseTime(query.from, 'from'), to: parseTime(query.to, 'to') };
+}
+
+const volume = (operation: string, path: string, channel: 'chat' | 'ticket') =>
+  route({
+    operation,
+    method: 'GET',
+    path,
+    tag: 'Reports',
+    summary: `How many ${channel}s began, over time`,
+    description: about,
+    access,
+    query: CommonSeries,
+    reply: { status: 200, schema: Type.Object(Series) },
+    refusals,
+    ask: (view, { query }, { reader }) => volumeReport(view, timesOf(query), channel, reader),
+  });
+
+export const reportRoutes = [
+  volume('report.chats', '/reports/chats/total', 'chat'),
+  volume('report.tickets', '/reports/tickets/total', 'ticket'),
+
+  route({
+    operation: 'report.ticketStatus',
+    method: 'GET',
+    path: '/reports/tickets/by-status',
+    tag: 'Reports',
+    summary: 'Tickets by status',
+    description: `${about} channel looks at another channel.`,
+    access,
+    query: Common,
+    reply: { status: 200, schema: Type.Object({ ...head, counts: Type.Object({ open: Type.Integer(), pending: Type.Integer(), solved: Type.Integer(), closed: Type.Integer() }), total: Type.Integer() }) },
+    refusals,
+    ask: (view, { query }, { reader }) => byStatusReport(view, timesOf(query), reader),
+  }),
+
+  route({
+    operation: 'report.responseTimes',
+    method: 'GET',
+    path: '/reports/tickets/response-times',
+    tag: 'Reports',
+    summary: 'How fast tickets were answered and solved',
+    description: `${about} The first response is an agent\'s first message after the customer\'s; a ticket that was opened for the customer has none. channel looks at another channel.`,
+    access,
+    query: Common,
+    reply: { status: 200, schema: Type.Object({ ...head, firstResponse: Durations, resolution: Durations }) },
+    refusals,
+    ask: (view, { query }, { reader }) => responseTimesReport(view, timesOf(query), reader),
+  }),
+
+  route({
+    operation: 'report.satisfaction',
+    method: 'GET',
+    path: '/reports/tickets/satisfaction',
+    tag: 'Reports',
+    summary: 'How customers rated, over time',
+    description: `${about} value is the mean rating of the bucket, 0 without any. channel looks at another channel.`,
+    access,
+    query: CommonSeries,
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        ...head,
+        series: Type.Array(Type.Object({ bucket: Bucket, value: Type.Number(), responses: Type.Integer() })),
+        average: nullable(Type.Number()),
+        responses: Type.Integer(),
+        total: Type.Integer({ description: 'The same as responses.' }),
+      }),
+    },
+    refusals,
+    ask: (view, { query }, { reader }) => satisfactionReport(view, timesOf(query), reader),
+  }),
+
+  route({
+    operation: 'report.conversations',
+    method: 'GET',
+    path: '/reports/conversations',
+    tag: 'Reports',
+    summary: 'The conversations behind a figure',
+    description: `${about} Newest first; status spam shows the spam.`,
+    access,
+    query: Type.Object({ ...common, ...flags, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })), offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })) }),
+    reply: { status: 200, schema: Type.Object({ conversations: Type.Array(Conversation), total: Type.Integer({ description: 'Of all pages.' }) }) },
+    refusals,
+    ask: (view, { query }, { reader }) =>
+      drillDownReport(view, { ...timesOf(query), isRated: query.rated === '1', isMissed: query.missed === '1' }, { limit: query.limit ?? defaultLimit, offset: query.offset ?? 0 }, reader),
+  }),
+
+  route({
+    operation: 'report.agents',
+    method: 'GET',
+    path: '/reports/agents/performance',
+    tag: 'Reports',
+    summary: 'How agents did',
+    description: `${about} By who has the conversation. Admins see all agents, supervisors those of their departments and of none, agents themselves. csatScore is the mean rating, 1 to 5.`,
+    access,
+    query: Common,
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        ...head,
+        agents: Type.Array(
+          Type.Object({
+            agent: Type.Object({ id: Id, name: Type.String() }),
+            conversations: Type.Integer(),
+            firstResponseMedianSeconds: Seconds,
+            fullResolutionMedianSeconds: Seconds,
+            csatScore: nullable(Type.Number()),
+            csatResponses: Type.Integer(),
+          }),
+        ),
+      }),
+    },
+    refusals,
+    ask: (view, { query }, { reader }) => performanceReport(view, timesOf(query), reader),
+  }),
+
+  route({
+    operation: 'report.customers',
+    method: 'GET',
+    path: '/reports/customers',
+    tag: 'Reports',
+    summary: 'Who waits, and who gave up',
+    description: `queued: open and with nobody, now. abandonment: over before any agent answered. ${about}`,
+    access,
+    query: Common,
+    reply: { status: 200, schema: Type.Object({ ...head, queued: perChannel(Type.Integer()), abandonment: perChannel(Abandonment) }) },
+    refusals,
+    ask: (view, { query }, { reader }) => customersReport(view, timesOf(query), reader),
+  }),
+
+  route({
+    operation: 'report.conversions',
+    method: 'GET',
+    path: '/reports/conversions/goals',
+    tag: 'Reports',
+    summary: 'What goals were worth',
+    description: 'Completions in the range, by time and by goal; a department or an agent asks for what was attributed to it. Deleted goals are listed while they have completions in the range.',
+    access,
+    query: CommonSeries,
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        ...Series,
+        totalValueCents: Type.Integer(),
+        goals: Type.Array(Type.Object({ goalId: Id, name: Type.String(), status: Type.Enum(['active', 'paused', 'archived', 'deleted']), completions: Type.Integer(), valueCents: Type.Integer() })),
+      }),
+    },
+    refusals,
+    ask: (view, { query }, { reader }) => conversionsReport(view, timesOf(query), reader),
+  }),
+
+  route({
+    operation: 'report.export',
+    method: 'GET',
+    path: '/reports/export',
+    tag: 'Reports',
+    summary: 'A report as a file',
+    description: 'Answers an address that gives the file for 15 minutes, to whoever has it, with what the agent that asked may see then. The range is that of now.',
+    access,
+    query: Type.Object({
+      type: Type.String({ maxLength: 100, description: `A report's path after /reports/: ${reportTypes.join(', ')}.` }),
+      format: Type.Enum(['csv', 'json']),
+      ...common,
+      granularity,
+      ...flags,
+    }),
+    reply: { status: 200, schema: Type.Object({ url: Type.String(), expiresAt: Time }) },
+    refusals,
+    read(view, { workspaceId, caller, query }, { config, exportLinks }) {
+      const { type, format, range: _range, from: _from, to: _to, ...filters } = query;
+      if (!reportTypes.includes(type)) refuseField('invalid_query', 'type', `must be one of ${reportTypes.join(', ')}`);
+      const { range } = reportFrame(view, timesOf(query), undefined);
+      const expiresMs = view.nowMs + exportLifetimeMs;
+      const token = exportLinks.issue({
+        workspaceId,
+        agentId: caller.kind === 'agent' ? caller.agentId : '',
+        type,
+        format,
+        expiresMs,
+        query: { ...filters, range: 'custom', from: isoTime(range.fromMs), to: isoTime(range.toMs) },
+      });
+      return { url: `${config.baseUrl}${fullPath({ path: '/reports/exports/' })}${token}`, expiresAt: isoTime(expiresMs) };
+    },
+  }),
+
+  route({
+    operation: 'report.download',
+    method: 'GET',
+    path: '/reports/exports/{token}',
+    tag: 'Reports',
+    summary: 'The file of an export',
+    description: 'CSV by RFC 4180 in UTF-8, where text that a spreadsheet would take for a formula is led by an apostrophe; or JSON, as the report itself is answered. Lists of conversations come in parts: a connection that ends early did not give all of it.',
+    access: { kind: 'public' },
+    limit: { by: 'ip', perMinute: downloadsPerMinute },
+    anyHeaders: true,
+    params: Type.Object({ token: Type.String({ maxLength: 2000 }) }),
+    reply: { status: 200, schema: null, contentType: 'text/csv' },
+    refusals: ['gone', ...refusals],
+    async send({ params }, { engine, exportLinks, clock, reader }) {
+      const order = exportLinks.verify(params.token) ?? refuse('not_found');
+      if (clock.now() >= order.expiresMs) refuse('gone', { message: 'This link has run out. Ask for a new one.' });
+      const view = engine.workspace(order.workspaceId)?.view({ kind: 'agent', agentId: order.agentId }) ?? refuse('not_found');
+      const agent = theRoster(view).agents.get(order.agentId);
+      if (agent === undefined || !isActive(agent)) refuse('gone', { message: 'Who asked for it is no longer here.' });
+      const { type, format, query } = order;
+      const body = await reportText(view, type, format, { query: { ...query, isRated: query['rated'] === '1', isMissed: query['missed'] === '1' }, reader });
+      const name = `${type.replaceAll('/', '-')}.${format}`;
+      const contentType = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8';
+      return { status: 200, headers: { 'Content-Type': contentType, 'Content-Disposition': `attachment; filename="${name}"` }, body };
+    },
+  }),
+];

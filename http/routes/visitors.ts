@@ -1,0 +1,63 @@
+// Visitors as agents deal with them: blocking, history. Specification 4.12.
+
+import Type from 'typebox';
+import { visitorHistory } from '../../engine/contacts.ts';
+import { blockVisitor, unblockVisitor } from '../../engine/visitors.ts';
+import type { VisitorRecord } from '../../store/visitors.ts';
+import { route } from '../route.ts';
+import { HistoryItem, Id, Visitor } from '../schemas.ts';
+import type { Services } from '../services.ts';
+
+export const visitorRoutes = [
+  route({
+    operation: 'visitor.block',
+    method: 'POST',
+    path: '/visitors/{visitorId}/block',
+    tag: 'Visitors',
+    summary: 'Block a visitor',
+    description: 'It is refused everything but opening a session, at once, on open sockets too.',
+    access: { kind: 'agent', scope: 'visitors:write' },
+    params: Type.Object({ visitorId: Id }),
+    reply: { status: 200, schema: Type.Object({ visitor: Type.Object({ ...Visitor.properties, visitorToken: Type.String() }) }) },
+    refusals: [],
+    async run({ workspaceId, caller, params }, services) {
+      const visitor = await services.engine.execute(blockVisitor, { workspaceId, caller, params });
+      services.dropVisitor(workspaceId, visitor.id);
+      return { visitor: fullVisitor(services, workspaceId, visitor) };
+    },
+  }),
+
+  route({
+    operation: 'visitor.unblock',
+    method: 'POST',
+    path: '/visitors/{visitorId}/unblock',
+    tag: 'Visitors',
+    summary: 'Unblock a visitor',
+    access: { kind: 'agent', scope: 'visitors:write' },
+    params: Type.Object({ visitorId: Id }),
+    reply: { status: 200, schema: Type.Object({ visitor: Type.Object({ ...Visitor.properties, visitorToken: Type.String() }) }) },
+    refusals: [],
+    async run({ workspaceId, caller, params }, services) {
+      return { visitor: fullVisitor(services, workspaceId, await services.engine.execute(unblockVisitor, { workspaceId, caller, params })) };
+    },
+  }),
+
+  route({
+    operation: 'visitor.conversations',
+    method: 'GET',
+    path: '/visitors/{visitorId}/conversations',
+    tag: 'Visitors',
+    summary: 'A visitor\'s conversations',
+    description: 'Newest first, at most 50, of what the agent may see.',
+    access: { kind: 'agent', scope: 'visitors:read' },
+    params: Type.Object({ visitorId: Id }),
+    reply: { status: 200, schema: Type.Object({ conversations: Type.Array(HistoryItem) }) },
+    refusals: [],
+    read: (view, { params }) => ({ conversations: visitorHistory(view, params.visitorId) }),
+  }),
+];
+
+/** The row with its token, as specification 2 lists it. */
+function fullVisitor(services: Services, workspaceId: string, visitor: VisitorRecord) {
+  return { ...visitor, visitorToken: services.visitorTokens.issue(workspaceId, visitor.id) };
+}

@@ -1,0 +1,250 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { rebuildDeadline, verifyReports } from '../engine/rollups.ts';
+import { bucketStarts, isoWithOffset } from '../engine/time-zones.ts';
+import { insertAgent } from '../store/agents.ts';
+import { type ConversationRecord, insertConversation, updateConversation } from '../store/conversations.ts';
+import { Database } from '../store/database.ts';
+import { putDeadline } from '../store/deadlines.ts';
+import { relativeError } from '../store/histogram.ts';
+import { workspaceMigrations } from '../store/migrations/workspace.ts';
+import { bucketTotals, type ReportScope, type Totals, totalsByAgent, totalsOf } from '../store/report-reads.ts';
+import { figuresOf, foldConversation, rebuildMonth, type ReportedConversation, reportedMonths } from '../store/rollups.ts';
+import { ManualClock } from './support/manual-clock.ts';
+import { startService } from './support/service.ts';
+import { type Random, randomFrom } from './support/seeded.ts';
+
+const dayMs = 24 * 3600_000;
+const from = Date.UTC(2025, 7, 17, 3, 21);
+const days = 430;
+const agentIds = ['a1', 'a2', 'a3'];
+const departmentIds = ['d1', 'd2'];
+
+function openDatabase(t: { teardown(call: () => void): void }): Database {
+  const folder = mkdtempSync(join(tmpdir(), 'switchboard-rollups-'));
+  const db = Database.openWriter(join(folder, 'workspace.db'), workspaceMigrations);
+  t.teardown(() => {
+    db.close();
+    rmSync(folder, { recursive: true });
+  });
+  for (const id of agentIds) {
+    insertAgent(db, { id, email: `${id}@example.com`, name: id, role: 'agent', status: 'away', channels: [], groupIds: [], avatarUrl: null, canTransfer: false, passwordHash: null, tokenVersion: 0, lastAssignedAt: null, joinedAt: null, deactivatedAt: null, createdAt: new Date(from).toISOString() });
+  }
+  return db;
+}
+
+const reported = (conversation: ConversationRecord): ReportedConversation => ({ ...conversation, isCallOver: false });
+
+/** Some conversations, each of them changed a few times, as rows and as what they are in memory. */
+function fill(db: Database, random: Random, count: number): ConversationRecord[] {
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  const conversations: ConversationRecord[] = [];
+  const changed = (before: ConversationRecord): ConversationRecord => {
+    const createdMs = Date.parse(before.createdAt);
+    const later = (): string => iso(createdMs + Math.round(Math.exp(random.next() * 20)));
+    const status = random.pick(['open', 'pending', 'solved', 'closed', 'spam'] as const);
+    return {
+      ...before,
+      status,
+      departmentId: random.pick([null, ...departmentIds]),
+      assignedAgentId: random.pick([null, ...agentIds]),
+      rating: random.chance(0.4) ? 1 + random.below(5) : null,
+      firstResponseAt: random.chance(0.7) ? (before.firstResponseAt ?? later()) : before.firstResponseAt,
+      solvedAt: status === 'solved' || status === 'closed' ? (before.solvedAt ?? later()) : null,
+    };
+  };
+  for (let index = 0; index < count; index += 1) {
+    // Some of them in the same hour, some on the very edge of a quarter, a day or a month.
+    const createdMs = random.pick([from + random.below(days * dayMs), from + 40 * dayMs + random.below(3_600_000), Date.UTC(2025, 9 + random.below(12), 1), Date.UTC(2026, 2, 29, random.below(4), 15 * random.below(4))]);
+    const createdAt = iso(createdMs);
+    const conversation: ConversationRecord = {
+      id: `c${String(index).padStart(6, '0')}`,
+      version: 1,
+      channel: random.pick(['chat', 'ticket']),
+      status: 'open',
+      subject: null,
+      ticketNumber: null,
+      siteId: null,
+      visitorId: null,
+      contactId: null,
+      departmentId: null,
+      assignedAgentId: null,
+      tags: [],
+      handshake: null,
+      rating: null,
+      ratingComment: null,
+      preview: null,
+      lastMessageAt: null,
+      firstResponseAt: null,
+      solvedAt: null,
+      closedAt: null,
+      lastLineAt: null,
+      agentsReadUpTo: null,
+      customerReadUpTo: null,
+      createdAt,
+      updatedAt: createdAt,
+    };
+    insertConversation(db, conversation);
+    foldConversation(db, undefined, reported(conversation));
+    let present = conversation;
+    for (let step = random.below(5); step > 0; step -= 1) {
+      const next = changed(present);
+      updateConversation(db, next);
+      foldConversation(db, reported(present), reported(next));
+      present = next;
+    }
+    conversations.push(present);
+  }
+  return conversations;
+}
+
+function scopes(random: Random): ReportScope {
+  return {
+    channels: random.pick([['chat'], ['ticket'], ['chat', 'ticket', 'call']]),
+    departmentIds: random.pick([null, ['d1'], ['d1', ''], ['d1', 'd2', ''], []]),
+    agentId: random.pick([null, null, 'a1', 'a3']),
+  };
+}
+
+const isWithin = (conversation: ConversationRecord, scope: ReportScope, range: { fromMs: number; toMs: number }): boolean =>
+  scope.channels.includes(conversation.channel) &&
+  (scope.departmentIds === null || scope.departmentIds.includes(conversation.departmentId ?? '')) &&
+  (scope.agentId === null || conversation.assignedAgentId === scope.agentId) &&
+  Date.parse(conversation.createdAt) >= range.fromMs &&
+  Date.parse(conversation.createdAt) < range.toMs;
+
+/** By reading every conversation. */
+function plainTotals(conversations: readonly ConversationRecord[], scope: ReportScope, range: { fromMs: number; toMs: number }) {
+  const figures = conversations.filter((conversation) => isWithin(conversation, scope, range)).flatMap((conversation) => figuresOf(reported(conversation)) ?? []);
+  const sum = (name: keyof Totals): number => figures.reduce((total, one) => total + Number((one as unknown as Record<string, number>)[name]), 0);
+  const quantile = (values: (number | undefined)[], q: number): number | null => {
+    const sorted = values.filter((value) => value !== undefined).sort((a, b) => a - b);
+    const value = sorted[Math.max(1, Math.ceil(q * sorted.length)) - 1];
+    return value === undefined ? null : value / 1000;
+  };
+  const times = (values: (number | undefined)[]) => ({ medianSeconds: quantile(values, 0.5), p90Seconds: quantile(values, 0.9) });
+  return {
+    counts: Object.fromEntries((['conversations', 'open', 'pending', 'solved', 'closed', 'missed', 'rated', 'ratingSum'] as const).map((name) => [name, sum(name)])),
+    firstResponse: times(figures.map(({ firstResponseMs }) => firstResponseMs)),
+    resolution: times(figures.map(({ resolutionMs }) => resolutionMs)),
+  };
+}
+
+function isNear(is: number | null, should: number | null): boolean {
+  return is === should || (is !== null && should !== null && Math.abs(is - should) <= should * relativeError + 0.002);
+}
+
+t.test('[4.13] whatever changes, rollups say what the conversations say, over any range and in any scope', async (t) => {
+  const seed = 20261120;
+  const random = randomFrom(seed);
+  const db = openDatabase(t);
+  db.begin();
+  const conversations = fill(db, random, 1500);
+  db.commit();
+  t.strictSame([...verifyReports(db)].slice(0, 3), []);
+  let wrong = 0;
+  for (let round = 0; round < 400; round += 1) {
+    const fromMs = random.pick([from + random.below(days * dayMs), Date.UTC(2025, 8 + random.below(13), 1), Date.UTC(2026, 0, 1 + random.below(200))]);
+    const range = { fromMs, toMs: fromMs + random.pick([1, 60_000, dayMs, 31 * dayMs, 365 * dayMs, 1 + random.below(365 * dayMs)]) };
+    const scope = scopes(random);
+    const is = totalsOf(db, scope, range);
+    const should = plainTotals(conversations, scope, range);
+    const { firstResponse, resolution, ...counts } = is;
+    const isRight =
+      JSON.stringify(counts) === JSON.stringify(should.counts) &&
+      (['medianSeconds', 'p90Seconds'] as const).every((name) => isNear(firstResponse[name], should.firstResponse[name]) && isNear(resolution[name], should.resolution[name]));
+    if (!isRight) {
+      wrong += 1;
+      t.fail(`seed ${seed}, round ${round}: ${JSON.stringify({ scope, range, is, should })}`);
+    }
+    const byAgent = totalsByAgent(db, { ...scope, agentId: null }, range, agentIds);
+    for (const [index, agentId] of agentIds.entries()) if (byAgent[index]?.conversations !== plainTotals(conversations, { ...scope, agentId }, range).counts['conversations']) t.fail(`seed ${seed}, round ${round}: ${agentId}`);
+  }
+  t.equal(wrong, 0);
+});
+
+t.test('[4.13] series fold into the hours, days, weeks and months of any zone, over the days when clocks are set', async (t) => {
+  const seed = 42;
+  const random = randomFrom(seed);
+  const db = openDatabase(t);
+  db.begin();
+  const conversations = fill(db, random, 1500);
+  db.commit();
+  for (const zone of ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'Pacific/Chatham', 'America/St_Johns']) {
+    for (const granularity of ['hour', 'day', 'week', 'month'] as const) {
+      const fromMs = from + random.below(60 * dayMs);
+      const range = { fromMs, toMs: fromMs + (granularity === 'hour' ? 20 : 300) * dayMs + random.below(dayMs) };
+      const labels = bucketStarts(granularity, range, zone);
+      const starts = labels.map((start) => Math.max(start, range.fromMs));
+      const scope = scopes(random);
+      const buckets = bucketTotals(db, scope, { starts, toMs: range.toMs });
+      const should = starts.map((start, index) => plainTotals(conversations, scope, { fromMs: start, toMs: starts[index + 1] ?? range.toMs }).counts);
+      t.strictSame(buckets, should.map(({ conversations: count = 0, rated = 0, ratingSum = 0 }) => ({ conversations: count, rated, ratingSum })), `seed ${seed}, ${zone} by ${granularity}`);
+      t.ok((labels[0] ?? Infinity) <= range.fromMs && (labels.at(-1) ?? Infinity) < range.toMs, 'from the bucket that the range begins in to the one that it ends in');
+    }
+  }
+});
+
+t.test('[4.13] days have 23 and 25 hours when clocks are set, and hours are told apart by their offset', async (t) => {
+  const spring = bucketStarts('day', { fromMs: Date.UTC(2026, 2, 28, 12), toMs: Date.UTC(2026, 2, 30, 12) }, 'Europe/Berlin');
+  t.strictSame(spring.map((start) => isoWithOffset(start, 'Europe/Berlin')), ['2026-03-28T00:00:00.000+01:00', '2026-03-29T00:00:00.000+01:00', '2026-03-30T00:00:00.000+02:00']);
+  t.equal((spring[2] ?? 0) - (spring[1] ?? 0), 23 * 3600_000);
+  const autumn = bucketStarts('hour', { fromMs: Date.UTC(2026, 9, 25, 0), toMs: Date.UTC(2026, 9, 25, 3) }, 'Europe/Berlin');
+  t.strictSame(autumn.map((start) => isoWithOffset(start, 'Europe/Berlin')), ['2026-10-25T02:00:00.000+02:00', '2026-10-25T02:00:00.000+01:00', '2026-10-25T03:00:00.000+01:00']);
+  t.strictSame(
+    bucketStarts('week', { fromMs: Date.UTC(2026, 10, 20), toMs: Date.UTC(2026, 10, 24) }, 'UTC').map((start) => new Date(start).toISOString().slice(0, 10)),
+    ['2026-11-16', '2026-11-23'],
+  );
+  t.strictSame(
+    bucketStarts('month', { fromMs: Date.UTC(2026, 0, 31, 23), toMs: Date.UTC(2026, 2, 1, 1) }, 'UTC').map((start) => new Date(start).toISOString().slice(0, 10)),
+    ['2026-01-01', '2026-02-01', '2026-03-01'],
+  );
+});
+
+t.test('[4.13] what is wrong is found, and made right again', async (t) => {
+  const db = openDatabase(t);
+  fill(db, randomFrom(3), 60);
+  t.strictSame([...verifyReports(db)], []);
+  const spoilers = [
+    'UPDATE rollupQuarter SET conversations = conversations + 1',
+    `UPDATE rollupPeriod SET solved = solved + 1 WHERE grain = 'month' AND departmentId = '*' AND agentId = '*'`,
+    `UPDATE rollupPeriod SET firstResponses = x'' WHERE length(firstResponses) > 0`,
+    `DELETE FROM rollupPeriod WHERE grain = 'day'`,
+    `INSERT INTO rollupQuarter VALUES ('*', '*', 'chat', 1, 5, 0, 0)`,
+    `UPDATE conversation SET rating = 5, status = 'solved' WHERE status <> 'spam'`,
+  ];
+  for (const sql of spoilers) {
+    db.run(sql);
+    const { first, last } = reportedMonths(db) ?? { first: 0, last: -1 };
+    t.ok([...verifyReports(db)].length > 0, sql);
+    for (let month = first; month <= last; month += 1) rebuildMonth(db, month);
+    t.strictSame([...verifyReports(db)], [], `made again after ${sql}`);
+  }
+});
+
+t.test('[4.13] a file from before there were rollups is counted when it is opened', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-rollups-'));
+  t.teardown(() => rmSync(dataDir, { recursive: true }));
+  const clock = new ManualClock();
+  const before = await startService(t, { dataDir, clock });
+  const owner = await before.workspace();
+  await before.chat(owner);
+  await before.pass(70 * dayMs);
+  await before.customer(owner.embedId);
+  const db = before.running.services.engine.workspace(owner.workspaceId)?.db;
+  if (db === undefined) throw new Error('no workspace');
+  const customer = await before.customer(owner.embedId);
+  await before.post('/widget/conversations', { body: 'Later' }, customer.token);
+  db.run('DELETE FROM rollupQuarter');
+  db.run('DELETE FROM rollupPeriod');
+  t.ok([...verifyReports(db)].length > 0);
+  putDeadline(db, { kind: rebuildDeadline, subjectId: owner.workspaceId, dueAt: new Date(clock.now()).toISOString() });
+  await before.stop();
+  const after = await startService(t, { dataDir, clock });
+  await after.pass(60_000);
+  const opened = after.running.services.engine.workspace(owner.workspaceId)?.db;
+  t.strictSame(opened && [...verifyReports(opened)], []);
+  t.equal(opened && totalsOf(opened, { channels: ['chat'], departmentIds: null, agentId: null }, { fromMs: 0, toMs: clock.now() + 1 }).conversations, 2);
+});
