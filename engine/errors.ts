@@ -6,6 +6,7 @@ export const refusals = {
   invalid_body: { status: 400, message: 'The request is not valid.' },
   invalid_query: { status: 400, message: 'The query is not valid.' },
   validation_error: { status: 400, message: 'The request is not valid.' },
+  forbidden_url: { status: 400, message: 'We may not call this address: it is not public.' },
   website_not_public: { status: 400, message: 'The address is, or leads to, a host that is not public.' },
   content_type_not_allowed: { status: 400, message: 'Files of this type are not taken.' },
   file_too_large: { status: 400, message: 'The file is too large.' },

@@ -36,6 +36,8 @@ export interface Config {
   readonly secretsKey: string | undefined;
   /** Crawls and imports may reach addresses that are not public. */
   readonly allowPrivateCrawl: boolean;
+  /** What we call on a workspace's word (its shop) may be at an address that is not public. */
+  readonly allowPrivateWebhooks: boolean;
   readonly embedding:
     | { readonly provider: 'builtin' }
     | { readonly provider: 'none' }
@@ -99,6 +101,7 @@ export function readConfig(given: Environment): Config {
     domainPollSeconds: number(env, 'DOMAIN_POLL_SECONDS', { fallback: 60, min: 1, max: 3600 }),
     secretsKey: secret(env, 'SECRETS_KEY'),
     allowPrivateCrawl: flag(env, 'ALLOW_PRIVATE_CRAWL'),
+    allowPrivateWebhooks: flag(env, 'ALLOW_PRIVATE_WEBHOOKS'),
     embedding: embeddingSettings(env),
     modelHub: url(env, 'HF_ENDPOINT', 'https://huggingface.co'),
     storage: storageSettings(env),

@@ -45,6 +45,7 @@ async function run(config: Config): Promise<void> {
       `  data    ${resolve(config.dataDir)}`,
       `  docs    ${base}/docs`,
       ...(config.rateLimits ? [] : ['  RATE_LIMITS=off: no call is counted against a cap']),
+      ...(config.allowPrivateWebhooks ? ['  ALLOW_PRIVATE_WEBHOOKS: shops may be asked at addresses that are not public'] : []),
       ...(config.allowPrivateCrawl ? ['  ALLOW_PRIVATE_CRAWL: crawls, imports and attachments may come from addresses that are not public'] : []),
       ...(running.smtpPort === undefined ? [] : [`  mail    SMTP on port ${running.smtpPort}, for addresses at ${config.mailHost}`]),
       '  start   curl -s -X POST ' + `${base}/api/v1/auth/register -H 'Content-Type: application/json' -H 'Accept: application/json' \\`,

@@ -9,6 +9,7 @@ import { isStorageFailure } from '../store/database.ts';
 import { EmbeddingUnavailable } from '../workers/embedder.ts';
 import { HasherBusy } from '../workers/password-hasher.ts';
 import { CarrierUnavailable } from '../workers/providers/carrier.ts';
+import { CommerceUnavailable } from '../workers/providers/commerce.ts';
 import { StorageUnavailable } from '../workers/providers/objects.ts';
 import { ThreadBusy, ThreadFailed, ThreadUnavailable } from '../workers/thread.ts';
 
@@ -34,7 +35,7 @@ export class RateRefusal extends Refusal {
 const unavailableRetrySeconds = 1;
 
 /** Failures of a resource, not of the request: asking again may help. */
-const unavailable = [CommitFailed, LaneFull, WorkspaceUnavailable, HasherBusy, CarrierUnavailable, StorageUnavailable, ThreadBusy, ThreadFailed, ThreadUnavailable] as const;
+const unavailable = [CommitFailed, LaneFull, WorkspaceUnavailable, HasherBusy, CarrierUnavailable, CommerceUnavailable, StorageUnavailable, ThreadBusy, ThreadFailed, ThreadUnavailable] as const;
 
 export function refusalOf(error: unknown, context: { log: Log; requestId: string; operation: string }): Refusal {
   if (error instanceof Refusal) {

@@ -7,6 +7,7 @@ import { callRoutes } from './routes/calls.ts';
 import { carrierRoutes } from './routes/carrier.ts';
 import { conversationReadRoutes } from './routes/conversation-reads.ts';
 import { campaignRoutes } from './routes/campaigns.ts';
+import { commerceRoutes } from './routes/commerce.ts';
 import { contactRoutes } from './routes/contacts.ts';
 import { conversationRoutes } from './routes/conversations.ts';
 import { emailRoutes } from './routes/email.ts';
@@ -45,6 +46,7 @@ export const apiRoutes: readonly Route[] = [
   ...visitorRoutes,
   ...campaignRoutes,
   ...contactRoutes,
+  ...commerceRoutes,
   ...goalRoutes,
   ...reportRoutes,
 ];

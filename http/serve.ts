@@ -31,6 +31,9 @@ import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-pl
 import { createPasswordHasher } from '../workers/password-hasher.ts';
 import { createPasswordStrength } from '../workers/password-strength.ts';
 import { type Carrier, CarrierRefused, noCarrier } from '../workers/providers/carrier.ts';
+import { type Commerce, createCommerce } from '../workers/providers/commerce.ts';
+import { createFetcher } from '../workers/providers/fetcher.ts';
+import { dnsResolver, systemResolver } from '../workers/providers/host-resolver.ts';
 import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
 import { type EmailDomainProvider, selfProvider } from '../workers/providers/email-domain.ts';
 import { MailRefused, type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
@@ -73,6 +76,8 @@ export interface ServeOptions extends KnowledgeOptions {
   /** Hold every reply against its declaration. For tests. */
   readonly checkReplies?: boolean;
   readonly bodyTimeoutMs?: number;
+  /** How long a shop may take to say what it knows of a customer. */
+  readonly commerceTimeoutMs?: number;
   readonly stallTimeoutMs?: number;
   /** The disk refused to sync; ends the process unless a test stands in. */
   readonly onSyncFailed?: (error: Error) => void;
@@ -195,6 +200,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     visitorTokens: createVisitorTokens(secret),
     secrets,
     exportLinks: createExportLinks(secret),
+    commerce: commerceOf(config, options),
     carrier,
     numberingPlan,
     reader,
@@ -304,7 +310,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     await directory.stop();
     // After the engine: what they leave undone is not recorded as failed, but done again after the restart.
     parts.ingestion.stop();
-    await parts.knowledge.stop();
+    await Promise.all([parts.knowledge.stop(), parts.services.commerce.close()]);
     server.close();
     parts.mail.close();
     parts.metrics.stop();
@@ -339,6 +345,12 @@ export function workspaceFiles(engine: Engine): WorkspaceFiles {
 }
 
 /** Loads what it needs alone. */
+function commerceOf(config: Config, options: ServeOptions): Commerce {
+  const { allowPrivateWebhooks: allowPrivate, dnsServers } = config;
+  const fetcher = createFetcher({ allowPrivate, resolveHost: dnsServers === undefined ? systemResolver : dnsResolver(dnsServers), userAgent: `switchboard (+${config.baseUrl})` });
+  return createCommerce({ fetcher, allowPrivate, timeoutMs: options.commerceTimeoutMs });
+}
+
 async function carrierOf(config: Config, options: { numberingPlan: NumberingPlan; outboxFolder: string }): Promise<Carrier> {
   switch (config.carrier.provider) {
     case 'simulated':

@@ -11,6 +11,7 @@ import type { NumberingPlan } from '../workers/numbering-plan.ts';
 import type { PasswordHasher } from '../workers/password-hasher.ts';
 import type { PasswordStrength } from '../workers/password-strength.ts';
 import type { Carrier } from '../workers/providers/carrier.ts';
+import type { Commerce } from '../workers/providers/commerce.ts';
 import type { EmailDomainProvider } from '../workers/providers/email-domain.ts';
 import type { SecretBox } from '../workers/secret-box.ts';
 import type { Reader } from '../workers/reader.ts';
@@ -35,6 +36,7 @@ export interface Services extends RetrievalPorts {
   readonly accessTokens: AccessTokens;
   readonly visitorTokens: VisitorTokens;
   readonly exportLinks: ExportLinks;
+  readonly commerce: Commerce;
   readonly secrets: SecretBox;
   readonly carrier: Carrier;
   readonly numberingPlan: NumberingPlan;

@@ -12,6 +12,7 @@ import { campaigns } from './workspace/0010-campaigns.ts';
 import { goals } from './workspace/0011-goals.ts';
 import { contactText } from './workspace/0012-contact-text.ts';
 import { rollups } from './workspace/0013-rollups.ts';
+import { commerce } from './workspace/0014-commerce.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
-export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads, campaigns, goals, contactText, rollups];
+export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads, campaigns, goals, contactText, rollups, commerce];

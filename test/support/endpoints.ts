@@ -76,6 +76,7 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'goal.update': () => ({ name: 'x' }),
   'contact.create': () => ({ name: 'x' }),
   'contact.update': () => ({ name: 'x' }),
+  'commerce.set': () => ({ url: null }),
 };
 
 /** Undefined for a route that takes no body. Throws for one that does and has no line above. */

@@ -1,0 +1,94 @@
+// The shop behind a workspace: where it is asked, and what it knows of a visitor. Decisions 4.12.
+
+import Type from 'typebox';
+import { noteEnrichment, setCommerce } from '../../engine/enrichment.ts';
+import { refuse, refuseField } from '../../engine/errors.ts';
+import { systemCaller } from '../../engine/runtime/command.ts';
+import { visitorKind } from '../../engine/visitors.ts';
+import { findCommerce } from '../../store/commerce.ts';
+import { route } from '../route.ts';
+import { Id, nullable, Url } from '../schemas.ts';
+import type { Services } from '../services.ts';
+
+const Secret = Type.String({ minLength: 16, maxLength: 200, description: 'X-Signature of what we ask is made with it: sha256= and the HMAC-SHA256 of the body, in hex.' });
+const Source = Type.String({ minLength: 1, maxLength: 60, pattern: '\\S', description: 'What the shop\'s software is called.' });
+const Commerce = Type.Object({ url: nullable(Type.String()), secret: nullable(Type.String()), source: nullable(Type.String()) });
+
+const EnrichmentAnswer = Type.Object({
+  enrichment: Type.Object({
+    source: Type.String({ description: 'none without a connector.' }),
+    matched: Type.Boolean(),
+    customer: nullable(Type.Object({ email: Type.String(), lifetimeValueCents: Type.Integer() })),
+    orders: Type.Array(Type.Object({ id: Type.String(), total: Type.String(), status: Type.String() })),
+  }),
+});
+
+export const commerceRoutes = [
+  route({
+    operation: 'commerce.read',
+    method: 'GET',
+    path: '/workspace/commerce',
+    tag: 'Workspaces',
+    summary: 'Read the commerce connector',
+    description: 'Nulls when none is set.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    reply: { status: 200, schema: Commerce },
+    refusals: [],
+    read: (_, { workspaceId }, services) => connectorOf(services, workspaceId) ?? { url: null, secret: null, source: null },
+  }),
+
+  route({
+    operation: 'commerce.set',
+    method: 'PUT',
+    path: '/workspace/commerce',
+    tag: 'Workspaces',
+    summary: 'Set the commerce connector',
+    description:
+      'We POST {"email"} to the url, signed, and take 200 {"matched", "customer": {"email", "lifetimeValueCents"}, "orders": [{"id", "total", "status"}]} or 404 within 5 seconds. A url of null takes the connector away.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    body: Type.Object({ url: nullable(Url), secret: Type.Optional(Secret), source: Type.Optional(Source) }),
+    reply: { status: 200, schema: Commerce },
+    refusals: ['forbidden_url'],
+    async run({ workspaceId, caller, body }, services) {
+      const { url, secret, source } = body;
+      if (url === null) {
+        await services.engine.execute(setCommerce, { workspaceId, caller, params: { connector: null } });
+        return { url: null, secret: null, source: null };
+      }
+      if (secret === undefined) refuseField('invalid_body', 'secret', 'is required');
+      if (source === undefined) refuseField('invalid_body', 'source', 'is required');
+      if (!services.commerce.mayAsk(url)) refuse('forbidden_url');
+      await services.engine.execute(setCommerce, { workspaceId, caller, params: { connector: { url, source, sealedSecret: services.secrets.seal(secret, sealedAs(workspaceId)) } } });
+      return { url, secret, source };
+    },
+  }),
+
+  route({
+    operation: 'visitor.enrichment',
+    method: 'GET',
+    path: '/visitors/{visitorId}/enrichment',
+    tag: 'Visitors',
+    summary: 'What the shop knows of a visitor',
+    description: 'Asks the commerce connector by the visitor\'s email. Without a connector or an email, matched is false; 503 when the shop does not answer.',
+    access: { kind: 'agent', scope: 'visitors:read' },
+    params: Type.Object({ visitorId: Id }),
+    reply: { status: 200, schema: EnrichmentAnswer },
+    refusals: [],
+    async run({ workspaceId, caller, params }, services) {
+      const visitor = services.engine.workspace(workspaceId)?.view(systemCaller).state(visitorKind, params.visitorId) ?? refuse('not_found');
+      const connector = connectorOf(services, workspaceId);
+      if (connector === undefined || visitor.email === null) return { enrichment: { source: connector?.source ?? 'none', matched: false, customer: null, orders: [] } };
+      const enrichment = await services.commerce.lookUp(connector, visitor.email);
+      await services.engine.execute(noteEnrichment, { workspaceId, caller, params: { visitorId: visitor.id, enrichment } });
+      return { enrichment };
+    },
+  }),
+];
+
+const sealedAs = (workspaceId: string): string => `${workspaceId}:commerce`;
+
+function connectorOf({ engine, secrets }: Pick<Services, 'engine' | 'secrets'>, workspaceId: string): { url: string; secret: string; source: string } | undefined {
+  const view = engine.workspace(workspaceId)?.view(systemCaller);
+  const found = view === undefined ? undefined : findCommerce(view.db);
+  return found && { url: found.url, secret: secrets.open(found.sealedSecret, sealedAs(workspaceId)), source: found.source };
+}

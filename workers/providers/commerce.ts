@@ -1,0 +1,90 @@
+// A shop's own service, asked what it knows of a customer by email. The address is the workspace's choice and the answer a stranger's:
+// the fetcher keeps it out of private networks, everything is bounded, and what is not of the documented shape is no answer.
+
+import { createHmac } from 'node:crypto';
+import type { Fetcher } from './fetcher.ts';
+import { placeOf } from './host-resolver.ts';
+
+export interface Enrichment {
+  readonly source: string;
+  readonly matched: boolean;
+  readonly customer: { readonly email: string; readonly lifetimeValueCents: number } | null;
+  readonly orders: readonly { readonly id: string; readonly total: string; readonly status: string }[];
+}
+
+export interface Connector {
+  readonly url: string;
+  readonly secret: string;
+  readonly source: string;
+}
+
+export interface Commerce {
+  /** False for what is not a public address by its very name. */
+  mayAsk(url: string): boolean;
+  /** Rejects with CommerceUnavailable: no answer in time, or one that is none. Asking again may help. */
+  lookUp(connector: Connector, email: string): Promise<Enrichment>;
+  close(): Promise<void>;
+}
+
+export class CommerceUnavailable extends Error {
+  override readonly name = 'CommerceUnavailable';
+}
+
+/** Somebody looks at the screen meanwhile. */
+const defaultTimeoutMs = 5000;
+const maxAnswerBytes = 64 * 1024;
+const maxOrders = 100;
+const maxTextChars = 200;
+
+export function createCommerce(options: { fetcher: Fetcher; allowPrivate: boolean; timeoutMs?: number | undefined }): Commerce {
+  const { fetcher, allowPrivate, timeoutMs = defaultTimeoutMs } = options;
+  return {
+    mayAsk: (url) => allowPrivate || placeOf(new URL(url)) !== 'private',
+    async lookUp({ url, secret, source }, email) {
+      const body = JSON.stringify({ email });
+      const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+      let status: number;
+      let answer: unknown;
+      try {
+        const headers = { 'content-type': 'application/json', accept: 'application/json', 'x-signature': signature };
+        const fetched = await fetcher.fetch({ url, method: 'POST', headers, body, maxBytes: maxAnswerBytes, timeoutMs, maxRedirects: 0 });
+        status = fetched.status;
+        answer = status === 200 ? JSON.parse(Buffer.from(fetched.body).toString('utf8')) : undefined;
+      } catch (cause) {
+        throw new CommerceUnavailable('the shop did not answer', { cause });
+      }
+      if (status === 404) return { source, matched: false, customer: null, orders: [] };
+      if (status !== 200) throw new CommerceUnavailable(`the shop answered ${status}`);
+      return { source, ...soundAnswer(answer) };
+    },
+    close: () => fetcher.close(),
+  };
+}
+
+/** `{matched, customer: {email, lifetimeValueCents}, orders: [{id, total, status}]}`; the rest may be left out when nothing matched. */
+function soundAnswer(answer: unknown): Omit<Enrichment, 'source'> {
+  const { matched, customer, orders = [] } = recordOf(answer);
+  if (matched === false) return { matched: false, customer: null, orders: [] };
+  const { email, lifetimeValueCents } = recordOf(customer);
+  if (matched !== true || typeof email !== 'string' || !Number.isSafeInteger(lifetimeValueCents) || !Array.isArray(orders)) throw new CommerceUnavailable('the shop answered something else');
+  return {
+    matched: true,
+    // Checked one line above.
+    customer: { email: textOf(email), lifetimeValueCents: lifetimeValueCents as number },
+    orders: orders.slice(0, maxOrders).map((order: unknown) => {
+      const { id, total, status } = recordOf(order);
+      return { id: textOf(id), total: textOf(total), status: textOf(status) };
+    }),
+  };
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new CommerceUnavailable('the shop answered something else');
+  return value as Record<string, unknown>;
+}
+
+/** Shops number their orders, or name them. */
+function textOf(value: unknown): string {
+  if (typeof value !== 'string' && typeof value !== 'number') throw new CommerceUnavailable('the shop answered something else');
+  return String(value).slice(0, maxTextChars);
+}
