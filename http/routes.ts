@@ -2,6 +2,7 @@
 
 import type { Route } from './route.ts';
 import { agentRoutes } from './routes/agents.ts';
+import { apiKeyRoutes } from './routes/api-keys.ts';
 import { authRoutes } from './routes/auth.ts';
 import { callRoutes } from './routes/calls.ts';
 import { carrierRoutes } from './routes/carrier.ts';
@@ -37,4 +38,5 @@ export const apiRoutes: readonly Route[] = [
   ...uploadRoutes,
   ...storageRoutes,
   ...widgetRoutes,
+  ...apiKeyRoutes,
 ];

@@ -30,6 +30,7 @@ t.test('[5] isolation of workspaces', async (t) => {
     const crawl = await service.post('/kb/ingest/url', { url: 'http://127.0.0.1:1/' }, owner.token);
     const file = await service.post('/uploads/presigned', { filename: 'a.txt', contentType: 'text/plain', size: 1 }, owner.token);
     const [, kind = '', uploadId = '', filename = ''] = file.body.key.split('/');
+    const key = await service.post('/api-keys', { name: 'A key', scopes: ['*'] }, owner.token);
     const ids: Record<string, string> = {
       messageId: messages[0].id,
       domainId: domain.id,
@@ -43,6 +44,7 @@ t.test('[5] isolation of workspaces', async (t) => {
       noteId: note.body.note.id,
       phoneNumberId: line.id,
       voicemailId: voicemails.body.voicemails[0].id,
+      keyId: key.body.id,
       visitorId: chat.customer.visitorId,
       workspaceId: owner.workspaceId,
       articleId: article.body.id,
@@ -57,7 +59,7 @@ t.test('[5] isolation of workspaces', async (t) => {
   const ours = await thingsOf(here);
   const theirs = await thingsOf(there);
   const everything = async () => {
-    const paths = ['/agents', '/departments', '/business-hours', '/sites', '/saved-replies', '/workspace/settings', '/conversations/queue', `/conversations/${theirs.ids['conversationId']}/messages`, `/conversations/${theirs.ids['conversationId']}/notes`];
+    const paths = ['/agents', '/departments', '/business-hours', '/sites', '/saved-replies', '/api-keys', '/workspace/settings', '/conversations/queue', `/conversations/${theirs.ids['conversationId']}/messages`, `/conversations/${theirs.ids['conversationId']}/notes`];
     return Promise.all(paths.map(async (path) => (await service.get(path, there.token)).body));
   };
   const before = await everything();

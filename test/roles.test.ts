@@ -34,6 +34,9 @@ const adminOnly = [
   'PATCH /kb/articles/{articleId}',
   'DELETE /kb/articles/{articleId}',
   'POST /uploads/import-from-url',
+  'GET /api-keys',
+  'POST /api-keys',
+  'DELETE /api-keys/{keyId}',
 ];
 /** These are given an address that is not public, and tell who may that it is not. */
 const fetches: ReadonlySet<string> = new Set(['kb.ingestUrl', 'uploads.importFromUrl']);

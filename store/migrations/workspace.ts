@@ -8,6 +8,7 @@ import { searchChanges } from './workspace/0006-search-changes.ts';
 import { mail } from './workspace/0007-mail.ts';
 import { knowledge } from './workspace/0008-knowledge.ts';
 import { uploads } from './workspace/0009-uploads.ts';
+import { apiKeys } from './workspace/0010-api-keys.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
-export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads];
+export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads, apiKeys];

@@ -32,6 +32,7 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'businessHours.update': () => ({ name: 'x' }),
   'site.create': () => ({ name: 'x', domain: `${unique()}.example` }),
   'site.update': () => ({ expectedVersion: 1, name: 'x' }),
+  'apiKey.create': () => ({ name: 'x', scopes: ['verify'] }),
   'savedReply.create': () => ({ shortcut: `/${unique()}`, title: 'x', body: 'x' }),
   'savedReply.update': () => ({ expectedVersion: 1, title: 'x' }),
   'message.send': () => ({ body: 'x' }),
