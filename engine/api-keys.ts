@@ -1,13 +1,13 @@
 // API keys: made by an admin, shown once, kept as a hash, held against the roster of each moment. A key acts as the admin who made it,
 // within its scopes, and ends with it. The text names its workspace, so that one look-up finds its row. Decisions 4.21.
 
-import { type ApiKeyRecord, findApiKey, findApiKeyByHash, insertApiKey, liveApiKeys, updateApiKey } from '../store/api-keys.ts';
+import { type ApiKeyRecord, apiKeysOf, findApiKey, findApiKeyByHash, insertApiKey, liveApiKeys, updateApiKey } from '../store/api-keys.ts';
 import { requireAdmin } from './access.ts';
 import { refuse } from './errors.ts';
 import { hashOf, locatorOf, workspaceIdIn } from './locator.ts';
 import { isActive, theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
-import type { View } from './runtime/context.ts';
+import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
 import type { Grant, GrantedScope } from './scopes.ts';
 
@@ -60,12 +60,20 @@ export const createApiKey = command('apiKey.create', (ctx, params: { name: strin
 /** From then on the key counts nowhere. Refuses admin_required, not_found. */
 export const revokeApiKey = command('apiKey.delete', (ctx, params: { keyId: string }): void => {
   requireAdmin(ctx);
-  const record = findApiKey(ctx.db, params.keyId) ?? refuse('not_found');
+  revoke(ctx, findApiKey(ctx.db, params.keyId) ?? refuse('not_found'));
+});
+
+/** An admin leaves, and its keys with it: they do not come back when it does. */
+export function revokeKeysOf(ctx: Context, agentId: string): void {
+  for (const record of apiKeysOf(ctx.db, agentId)) revoke(ctx, record);
+}
+
+function revoke(ctx: Context, record: ApiKeyRecord): void {
   const revoked: ApiKeyRecord = { ...record, revokedAt: ctx.at };
   updateApiKey(ctx.db, revoked);
   ctx.become(apiKeyKind, record.hash, revoked);
   ctx.audit({ action: 'api_key.deleted', targetKind: 'api_key', targetId: record.id, before: viewOf(record) });
-});
+}
 
 /** Refuses admin_required. */
 export function listApiKeys(view: View): ApiKeyView[] {

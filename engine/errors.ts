@@ -15,6 +15,7 @@ export const refusals = {
   cannot_demote_owner: { status: 400, message: 'The owner stays an admin.' },
   cannot_deactivate_self: { status: 400, message: 'You cannot deactivate yourself.' },
   cannot_deactivate_owner: { status: 400, message: 'The owner cannot be deactivated.' },
+  forbidden_url: { status: 400, message: 'This address is not public.' },
   unauthorized: { status: 401, message: 'A valid bearer token is required.' },
   invalid_signature: { status: 401, message: 'The signature is missing or wrong.' },
   token_revoked: { status: 401, message: 'This token was revoked. Sign in again.' },

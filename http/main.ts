@@ -47,6 +47,7 @@ async function run(config: Config): Promise<void> {
       ...(config.rateLimits ? [] : ['  RATE_LIMITS=off: no call is counted against a cap']),
       ...(config.allowPrivateCrawl ? ['  ALLOW_PRIVATE_CRAWL: crawls, imports and attachments may come from addresses that are not public'] : []),
       ...(running.smtpPort === undefined ? [] : [`  mail    SMTP on port ${running.smtpPort}, for addresses at ${config.mailHost}`]),
+      ...(config.allowPrivateWebhooks ? ['  ALLOW_PRIVATE_WEBHOOKS: webhooks may reach addresses that are not public'] : []),
       '  start   curl -s -X POST ' + `${base}/api/v1/auth/register -H 'Content-Type: application/json' -H 'Accept: application/json' \\`,
       `            -d '{"email":"you@example.com","password":"choose a long one here","workspaceName":"My shop","siteUrl":"https://example.com"}'`,
       '',

@@ -4,6 +4,7 @@ import type { Route } from './route.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
 import { authRoutes } from './routes/auth.ts';
+import { billingRoutes } from './routes/billing.ts';
 import { callRoutes } from './routes/calls.ts';
 import { carrierRoutes } from './routes/carrier.ts';
 import { conversationReadRoutes } from './routes/conversation-reads.ts';
@@ -17,6 +18,7 @@ import { siteRoutes } from './routes/sites.ts';
 import { storageRoutes } from './routes/storage.ts';
 import { ticketRoutes } from './routes/tickets.ts';
 import { uploadRoutes } from './routes/uploads.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 import { widgetRoutes } from './routes/widget.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
 
@@ -39,4 +41,6 @@ export const apiRoutes: readonly Route[] = [
   ...storageRoutes,
   ...widgetRoutes,
   ...apiKeyRoutes,
+  ...webhookRoutes,
+  ...billingRoutes,
 ];

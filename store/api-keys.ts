@@ -45,6 +45,11 @@ export function liveApiKeys(db: Database): ApiKeyRecord[] {
   return db.all<Row>('SELECT * FROM apiKey WHERE revokedAt IS NULL ORDER BY createdAt DESC, id DESC').map(fromRow);
 }
 
+/** Those of one admin that count. */
+export function apiKeysOf(db: Database, agentId: string): ApiKeyRecord[] {
+  return db.all<Row>('SELECT * FROM apiKey WHERE createdByAgentId = ? AND revokedAt IS NULL', [agentId]).map(fromRow);
+}
+
 export function updateApiKey(db: Database, key: Pick<ApiKeyRecord, 'id' | 'lastUsedAt' | 'revokedAt'>): void {
   db.run('UPDATE apiKey SET lastUsedAt = @lastUsedAt, revokedAt = @revokedAt WHERE id = @id', { id: key.id, lastUsedAt: key.lastUsedAt, revokedAt: key.revokedAt });
 }

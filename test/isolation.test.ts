@@ -6,7 +6,7 @@ import { claimLine, deliver, ringLine } from './support/calls.ts';
 import { startService } from './support/service.ts';
 
 t.test('[5] isolation of workspaces', async (t) => {
-  const service = await startService(t, { env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_CRAWL: '1' } });
+  const service = await startService(t, { env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_CRAWL: '1', ALLOW_PRIVATE_WEBHOOKS: '1' } });
   const here = await service.workspace();
   const there = await service.workspace();
 
@@ -31,6 +31,9 @@ t.test('[5] isolation of workspaces', async (t) => {
     const file = await service.post('/uploads/presigned', { filename: 'a.txt', contentType: 'text/plain', size: 1 }, owner.token);
     const [, kind = '', uploadId = '', filename = ''] = file.body.key.split('/');
     const key = await service.post('/api-keys', { name: 'A key', scopes: ['*'] }, owner.token);
+    const webhook = await service.post('/webhooks', { url: 'http://127.0.0.1:9/', events: ['note.created'] }, owner.token);
+    await service.post(`/conversations/${chat.id}/notes`, { body: 'To be told' }, owner.token);
+    const { deliveries } = (await service.get(`/webhooks/${webhook.body.id}/deliveries`, owner.token)).body;
     const ids: Record<string, string> = {
       messageId: messages[0].id,
       domainId: domain.id,
@@ -45,6 +48,8 @@ t.test('[5] isolation of workspaces', async (t) => {
       phoneNumberId: line.id,
       voicemailId: voicemails.body.voicemails[0].id,
       keyId: key.body.id,
+      webhookId: webhook.body.id,
+      deliveryId: deliveries[0].id,
       visitorId: chat.customer.visitorId,
       workspaceId: owner.workspaceId,
       articleId: article.body.id,
@@ -59,7 +64,7 @@ t.test('[5] isolation of workspaces', async (t) => {
   const ours = await thingsOf(here);
   const theirs = await thingsOf(there);
   const everything = async () => {
-    const paths = ['/agents', '/departments', '/business-hours', '/sites', '/saved-replies', '/api-keys', '/workspace/settings', '/conversations/queue', `/conversations/${theirs.ids['conversationId']}/messages`, `/conversations/${theirs.ids['conversationId']}/notes`];
+    const paths = ['/agents', '/departments', '/business-hours', '/sites', '/saved-replies', '/api-keys', '/webhooks', '/billing/subscription', '/workspace/settings', '/conversations/queue', `/conversations/${theirs.ids['conversationId']}/messages`, `/conversations/${theirs.ids['conversationId']}/notes`];
     return Promise.all(paths.map(async (path) => (await service.get(path, there.token)).body));
   };
   const before = await everything();

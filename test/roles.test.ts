@@ -37,6 +37,17 @@ const adminOnly = [
   'GET /api-keys',
   'POST /api-keys',
   'DELETE /api-keys/{keyId}',
+  'GET /billing/subscription',
+  'GET /billing/invoices',
+  'POST /billing/checkout',
+  'POST /billing/addons',
+  'POST /billing/portal',
+  'POST /billing/cancel',
+  'GET /webhooks',
+  'POST /webhooks',
+  'DELETE /webhooks/{webhookId}',
+  'GET /webhooks/{webhookId}/deliveries',
+  'POST /webhooks/{webhookId}/deliveries/{deliveryId}/retry',
 ];
 /** These are given an address that is not public, and tell who may that it is not. */
 const fetches: ReadonlySet<string> = new Set(['kb.ingestUrl', 'uploads.importFromUrl']);

@@ -9,6 +9,8 @@ import { mail } from './workspace/0007-mail.ts';
 import { knowledge } from './workspace/0008-knowledge.ts';
 import { uploads } from './workspace/0009-uploads.ts';
 import { apiKeys } from './workspace/0010-api-keys.ts';
+import { webhooks } from './workspace/0011-webhooks.ts';
+import { billing } from './workspace/0012-billing.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
-export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads, apiKeys];
+export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads, apiKeys, webhooks, billing];
