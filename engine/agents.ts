@@ -6,6 +6,7 @@ import type { Cursor } from '../store/cursor.ts';
 import { conversationIdsOfAgent } from '../store/conversations.ts';
 import { endOneTimeTokens } from '../store/one-time-tokens.ts';
 import { allAgentChannels, callingAgent, requireAdmin } from './access.ts';
+import { revokeKeysOf } from './api-keys.ts';
 import { changeConversation, conversationKind } from './conversation.ts';
 import { auditingMembers } from './departments.ts';
 import { requireSeat } from './entitlements.ts';
@@ -144,6 +145,7 @@ export const deactivateAgent = command('agent.deactivate', (ctx, params: { agent
   putAgent(ctx, gone);
   endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
   endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
+  revokeKeysOf(ctx, agent.id);
   ctx.audit({ action: 'agent.deleted', targetKind: 'agent', targetId: agent.id, before: agentView(agent, theRoster(ctx)), after: agentView(gone, theRoster(ctx)) });
   returnConversations(ctx, agent);
   drainQueue(ctx);

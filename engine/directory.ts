@@ -28,6 +28,7 @@ import { type Clock, isoTime } from './runtime/clock.ts';
 import type { Checkpoints } from './runtime/checkpoints.ts';
 import { Lane, type LaneHooks } from './runtime/lane.ts';
 import type { Log } from './runtime/log.ts';
+import { Turns } from './runtime/turns.ts';
 import { refuse } from './errors.ts';
 
 export interface DirectoryOptions {
@@ -75,8 +76,8 @@ export class Directory {
   /** Agents and workspaces whose change is under way: their reservations are not the sweep's. */
   readonly #underWay = new Set<string>();
   #files: WorkspaceFiles | undefined;
-  /** The last change of each agent's address that is under way. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  /** Changes of one agent's address. */
+  readonly #turns = new Turns();
   #stopped = false;
 
   constructor(options: DirectoryOptions) {
@@ -147,7 +148,7 @@ export class Directory {
           if (findDirectoryEmail(db, row.email)?.reservedAt != null) deleteDirectoryEmail(db, row);
         }),
     };
-    return this.#inTurn(row.agentId, () => this.around([row.agentId], steps));
+    return this.#turns.take(row.agentId, () => this.around([row.agentId], steps));
   }
 
   /**
@@ -254,16 +255,6 @@ export class Directory {
     await this.lane.drained();
     this.#stopped = true;
     this.db.close();
-  }
-
-  async #inTurn<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
-    const mine = (this.#turns.get(key) ?? Promise.resolve()).then(work, work);
-    this.#turns.set(key, mine);
-    try {
-      return await mine;
-    } finally {
-      if (this.#turns.get(key) === mine) this.#turns.delete(key);
-    }
   }
 }
 

@@ -1,11 +1,14 @@
-// What each plan includes. The one table that every feature and seat check reads. Decisions 4.10.
+// What each plan and each add-on includes. The one table that every feature and seat check reads. A locked workspace (its trial is over,
+// its subscription ended or unpaid) has nothing of it. Decisions 4.10, 4.14.
 
+import type { Addon } from '../store/subscriptions.ts';
 import type { Context, View } from './runtime/context.ts';
 import { refuse } from './errors.ts';
 import { theRoster } from './roster.ts';
+import { isLocked, theSubscription } from './subscription.ts';
 import { theWorkspace } from './workspace.ts';
 
-export type Feature = 'chat' | 'campaigns' | 'goals' | 'tickets' | 'knowledge_base' | 'calls';
+export type Feature = 'chat' | 'campaigns' | 'goals' | 'tickets' | 'knowledge_base' | 'calls' | 'ai';
 
 interface Plan {
   /** Agents at the most, invited ones included; null is no limit. */
@@ -28,9 +31,20 @@ export const plans = {
 
 export type PlanId = keyof typeof plans;
 
-export function planOf(view: Pick<View, 'state'>): Plan {
+/** What an add-on gives beside any plan. */
+const addonFeatures = { ai: ['ai'] } as const satisfies Record<Addon, readonly Feature[]>;
+
+export function planIdOf(view: Pick<View, 'state'>): PlanId {
   const { plan } = theWorkspace(view);
-  return plan in plans ? plans[plan as PlanId] : plans.chat;
+  return plan in plans ? (plan as PlanId) : 'chat';
+}
+
+export function planOf(view: Pick<View, 'state'>): Plan {
+  const plan: Plan = plans[planIdOf(view)];
+  // Nothing that is kept is lost by a payment that is late.
+  if (isLocked(view)) return { seats: 0, features: [], keepsAudit: plan.keepsAudit };
+  const addons = theSubscription(view)?.addons ?? [];
+  return addons.length === 0 ? plan : { ...plan, features: [...plan.features, ...addons.flatMap((addon) => addonFeatures[addon])] };
 }
 
 export function hasFeature(view: Pick<View, 'state'>, feature: Feature): boolean {
@@ -53,4 +67,15 @@ export function seatsTaken(view: Pick<View, 'state'>): number {
 export function requireSeat(ctx: Context): void {
   const { seats } = planOf(ctx);
   if (seats !== null && seatsTaken(ctx) >= seats) refuse('seat_limit_reached', { detail: { seats } });
+}
+
+export interface Entitlements {
+  readonly features: readonly Feature[];
+  /** `limit` null is none. */
+  readonly seats: { readonly limit: number | null; readonly taken: number };
+}
+
+export function entitlementsOf(view: Pick<View, 'state'>): Entitlements {
+  const { features, seats } = planOf(view);
+  return { features, seats: { limit: seats, taken: seatsTaken(view) } };
 }

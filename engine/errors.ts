@@ -27,6 +27,7 @@ export const refusals = {
   forbidden: { status: 403, message: 'You may not do this.' },
   admin_required: { status: 403, message: 'Only an admin may do this.' },
   not_assigned: { status: 403, message: 'The call is not yours.' },
+  insufficient_scope: { status: 403, message: 'This key or app was not given the scope that this needs.' },
   channel_not_assigned: { status: 403, message: 'You do not work in this channel.' },
   not_found: { status: 404, message: 'There is no such thing.' },
   method_not_allowed: { status: 405, message: 'This path does not take this method.' },

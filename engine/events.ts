@@ -3,6 +3,7 @@
 
 import type { Channel } from '../store/conversations.ts';
 import type { Context } from './runtime/context.ts';
+import { feedWebhooks } from './webhook-feed.ts';
 
 /** Who may be told of something in a conversation. Agents by the rules of access.ts; the visitor when it is theirs to know. */
 export interface ConversationAudience {
@@ -53,7 +54,8 @@ export const events = {
 
 export type EventType = keyof typeof events;
 
-/** Stores an event in the command's transaction; sockets are told when it is durable. */
+/** Stores an event in the command's transaction; sockets are told when it is durable, webhooks after. */
 export function tell(ctx: Context, event: { type: EventType; conversationId?: string; audience: Audience; data: object }): void {
   ctx.emit(event);
+  feedWebhooks(ctx, 'events', { ...event, seq: ctx.events.at(-1)?.seq });
 }

@@ -4,6 +4,7 @@
 import type { AgentRecord } from '../store/agents.ts';
 import { endOneTimeTokens, findOneTimeToken, insertOneTimeToken, type OneTimeToken } from '../store/one-time-tokens.ts';
 import { allAgentChannels, callingAgent } from './access.ts';
+import { startSubscription } from './billing.ts';
 import { refuse } from './errors.ts';
 import { joinCodeMs, resetTokenMs } from './limits.ts';
 import { hashOf, locatorOf } from './locator.ts';
@@ -29,6 +30,8 @@ export interface RegisterParams {
   /** The host of the address given as siteUrl. */
   readonly siteDomain?: string | undefined;
   readonly autoCloseDays?: number;
+  /** Where a provider bills: a trial of so many days. Else nothing is to be paid. */
+  readonly trialDays?: number | undefined;
 }
 
 /** Who signed in, as the edge needs it to issue a token. */
@@ -40,6 +43,7 @@ export interface SignedIn {
 /** The first command of a new file: the workspace, its owner, and a site when an address was given. */
 export const register = command('auth.register', (ctx, params: RegisterParams): SignedIn => {
   const workspace = addWorkspace(ctx, { name: params.workspaceName, subdomain: params.subdomain, ...(params.autoCloseDays === undefined ? {} : { autoCloseDays: params.autoCloseDays }) });
+  startSubscription(ctx, params.trialDays);
   const agent: AgentRecord = {
     id: params.agentId,
     email: params.email,

@@ -12,6 +12,8 @@ export const autoCloseDays = 7;
 export const eventsKeptMs = 7 * 24 * 3600_000;
 export const auditKeptMs = 365 * 24 * 3600_000;
 export const auditTombstoneMs = 30 * 24 * 3600_000;
+/** Ten times as long as Stripe goes on delivering one. */
+export const billingEventsKeptMs = 30 * 24 * 3600_000;
 export const outboxKeptMs = 7 * 24 * 3600_000;
 export const maxOpenChatsPerAgent = 5;
 export const previewChars = 140;

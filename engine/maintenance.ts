@@ -4,9 +4,11 @@
 import { expireAudit } from '../store/audit.ts';
 import { deleteEventsBefore } from '../store/events.ts';
 import { deleteOneTimeTokensBefore } from '../store/one-time-tokens.ts';
+import { deleteBillingEventsBefore } from '../store/subscriptions.ts';
 import { deleteSettledOutbox } from '../store/outbox.ts';
+import { deleteSettledDeliveries } from '../store/webhook-deliveries.ts';
 import { planOf } from './entitlements.ts';
-import { auditKeptMs, auditTombstoneMs, eventsKeptMs, outboxKeptMs } from './limits.ts';
+import { auditKeptMs, auditTombstoneMs, billingEventsKeptMs, eventsKeptMs, outboxKeptMs } from './limits.ts';
 import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
 import type { DeadlineParams } from './runtime/deadlines.ts';
@@ -23,8 +25,10 @@ export const maintain = command('workspace.maintain', (ctx, params: DeadlinePara
   const before = (ms: number): string => isoTime(ctx.nowMs - ms);
   const events = deleteEventsBefore(ctx.db, before(eventsKeptMs), pageSize);
   const outbox = deleteSettledOutbox(ctx.db, before(outboxKeptMs), pageSize);
+  const deliveries = deleteSettledDeliveries(ctx.db, before(outboxKeptMs), pageSize);
   if (!planOf(ctx).keepsAudit) expireAudit(ctx.db, { now: ctx.at, olderThan: before(auditKeptMs), hiddenBefore: before(auditTombstoneMs) });
+  deleteBillingEventsBefore(ctx.db, before(billingEventsKeptMs));
   deleteOneTimeTokensBefore(ctx.db, before(auditKeptMs));
-  const isMore = events === pageSize || outbox === pageSize;
+  const isMore = events === pageSize || outbox === pageSize || deliveries === pageSize;
   ctx.setDeadline(maintenanceDeadline, params.subjectId, ctx.nowMs + (isMore ? nextPageMs : maintenanceMs));
 });

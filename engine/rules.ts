@@ -6,6 +6,7 @@ import { ringTimeoutDeadline } from './call.ts';
 import { noteFailedOrder } from './carrier-events.ts';
 import { callOrderKind, type CallOrderItem, callOrderRetryDelaysMs, numberReleaseKind, type NumberReleaseItem, numberReleaseRetryDelaysMs } from './carrier-orders.ts';
 import { crawlKind, crawlRetryDelaysMs, failCrawl } from './crawls.ts';
+import { endPeriod, periodDeadline } from './billing.ts';
 import { clearDeadline, clearDepartment } from './departments.ts';
 import { type DomainCheck, domainCheckKind, pollDeadline, pollDomain, settleDomainCheck } from './email-domain.ts';
 import { expireAssignment, handshakeDeadline } from './handshake.ts';
@@ -16,8 +17,10 @@ import { maintain, maintenanceDeadline } from './maintenance.ts';
 import { rebuildDeadline, rebuildReports } from './rollups.ts';
 import { drainDeadline, drainOn } from './routing.ts';
 import type { DeadlineCommands } from './runtime/deadlines.ts';
-import type { OutboxKinds } from './runtime/outbox.ts';
+import type { OutboxItem, OutboxKinds } from './runtime/outbox.ts';
 import { type Sms, smsKind, smsRetryDelaysMs } from './sms.ts';
+import { disableDeadline, disableFailing, settleDelivery, webhookRetryDelaysMs } from './webhook-deliveries.ts';
+import { webhookDeliveryKind } from './webhook-feed.ts';
 import { autoClose, autoCloseDeadline } from './status.ts';
 import { ringTimeout } from './unanswered.ts';
 import { expireUpload, removeObjectKind, removeObjectRetryDelaysMs, uploadDeadline } from './uploads.ts';
@@ -33,6 +36,8 @@ export const deadlineCommands: DeadlineCommands = {
   [ringTimeoutDeadline]: ringTimeout,
   [sweepDeadline]: sweep,
   [uploadDeadline]: expireUpload,
+  [disableDeadline]: disableFailing,
+  [periodDeadline]: endPeriod,
 };
 
 /** The doors to the outside that the outbox needs. Each resolves to the other side's answer, and rejects with OutsideFailure or any error to be tried again. */
@@ -48,6 +53,7 @@ export interface OutsidePorts {
   crawl(item: { workspaceId: string; jobId: string }): Promise<string>;
   embed(item: { workspaceId: string }): Promise<string>;
   removeObject(item: { key: string }): Promise<string>;
+  sendWebhook(item: OutboxItem): Promise<string>;
 }
 
 /** Over all workspaces. Each keeps a site, a page reader and an embedder busy. */
@@ -104,6 +110,12 @@ export function outboxKinds(ports: OutsidePorts): OutboxKinds {
       retryDelaysMs: removeObjectRetryDelaysMs,
       // Written by expireUpload() alone.
       deliver: (item) => ports.removeObject(item.payload as { key: string }),
+    },
+    [webhookDeliveryKind]: {
+      retryDelaysMs: webhookRetryDelaysMs,
+      isApart: true,
+      deliver: (item) => ports.sendWebhook(item),
+      settled: settleDelivery,
     },
   };
 }

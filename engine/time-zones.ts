@@ -124,3 +124,11 @@ function startOfDay(day: number, zone: string): number {
   }
   return start;
 }
+
+/** The same day and time so many months later, in UTC; the last day of a month that has no such day. */
+export function monthsAfter(ms: number, months: number): number {
+  const from = new Date(ms);
+  const [year, month] = [from.getUTCFullYear(), from.getUTCMonth() + months];
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  return Date.UTC(year, month, Math.min(from.getUTCDate(), lastDay)) + (ms - Date.UTC(from.getUTCFullYear(), from.getUTCMonth(), from.getUTCDate()));
+}

@@ -36,7 +36,7 @@ export interface Config {
   readonly secretsKey: string | undefined;
   /** Crawls and imports may reach addresses that are not public. */
   readonly allowPrivateCrawl: boolean;
-  /** What we call on a workspace's word (its shop) may be at an address that is not public. */
+  /** What is called on a workspace's word (its webhooks, its shop) may be at an address that is not public. */
   readonly allowPrivateWebhooks: boolean;
   readonly embedding:
     | { readonly provider: 'builtin' }
@@ -50,7 +50,10 @@ export interface Config {
     | { readonly provider: 's3'; readonly endpoint: string; readonly bucket: string; readonly accessKey: string; readonly secretKey: string; readonly region: string };
   /** Of a workspace's team attachments together. */
   readonly storageQuotaBytes: number;
+  readonly billing: BillingConfig;
 }
+
+export type BillingConfig = { readonly provider: 'local' } | { readonly provider: 'stripe'; readonly secretKey: string; readonly webhookSecret: string; readonly apiUrl: string; readonly trialDays: number };
 
 export type CarrierConfig =
   | { readonly provider: 'simulated' | 'none' }
@@ -106,6 +109,7 @@ export function readConfig(given: Environment): Config {
     modelHub: url(env, 'HF_ENDPOINT', 'https://huggingface.co'),
     storage: storageSettings(env),
     storageQuotaBytes: integer(env, 'STORAGE_QUOTA_BYTES', { fallback: 1024 ** 3, min: 0, max: Number.MAX_SAFE_INTEGER }),
+    billing: billingSettings(env),
   };
 }
 
@@ -175,18 +179,32 @@ function carrierSettings(env: Environment): CarrierConfig {
   if (provider !== 'twilio') return { provider };
   return {
     provider,
-    accountSid: matching(env, 'TWILIO_ACCOUNT_SID', /^AC[0-9a-fA-F]{32}$/, 'must be AC and 32 hex digits'),
-    authToken: matching(env, 'TWILIO_AUTH_TOKEN', /^\S{16,}$/, 'must be the auth token of the account'),
-    smsFrom: env['TWILIO_SMS_FROM'] === undefined ? null : matching(env, 'TWILIO_SMS_FROM', /^(\+[1-9]\d{6,14}|MG[0-9a-fA-F]{32})$/, 'must be a number such as +14155550123 or a messaging service (MG…)'),
+    accountSid: matching(env, 'TWILIO_ACCOUNT_SID', /^AC[0-9a-fA-F]{32}$/, 'must be AC and 32 hex digits when CARRIER_PROVIDER is twilio'),
+    authToken: matching(env, 'TWILIO_AUTH_TOKEN', /^\S{16,}$/, 'must be the auth token of the account when CARRIER_PROVIDER is twilio'),
+    smsFrom: env['TWILIO_SMS_FROM'] === undefined ? null : matching(env, 'TWILIO_SMS_FROM', /^(\+[1-9]\d{6,14}|MG[0-9a-fA-F]{32})$/, 'must be a number such as +14155550123 or a messaging service (MG…) when CARRIER_PROVIDER is twilio'),
     apiUrl: url(env, 'TWILIO_API_URL', 'https://api.twilio.com'),
     pricingUrl: url(env, 'TWILIO_PRICING_URL', 'https://pricing.twilio.com'),
+  };
+}
+
+function billingSettings(env: Environment): BillingConfig {
+  const provider = oneOf(env, 'BILLING_PROVIDER', ['local', 'stripe'], 'local');
+  const apiUrl = url(env, 'STRIPE_API_URL', 'https://api.stripe.com');
+  const trialDays = integer(env, 'TRIAL_DAYS', { fallback: 14, min: 1, max: 730 });
+  if (provider === 'local') return { provider };
+  return {
+    provider,
+    secretKey: matching(env, 'STRIPE_SECRET_KEY', /^[sr]k_(test|live)_\w+$/, 'must be a key such as sk_live_… when BILLING_PROVIDER is stripe'),
+    webhookSecret: matching(env, 'STRIPE_WEBHOOK_SECRET', /^whsec_\S+$/, 'must be the signing secret of the webhook (whsec_…) when BILLING_PROVIDER is stripe'),
+    apiUrl,
+    trialDays,
   };
 }
 
 function matching(env: Environment, name: string, shape: RegExp, rule: string): string {
   const text = env[name] ?? '';
   // Its text may be a secret, so the message does not repeat it.
-  if (!shape.test(text)) throw new ConfigError(`${name} ${rule} when CARRIER_PROVIDER is twilio`);
+  if (!shape.test(text)) throw new ConfigError(`${name} ${rule}`);
   return text;
 }
 

@@ -1,9 +1,11 @@
-// Whose request it is: a workspace token for agents, a visitor token for the widget, a signature for other systems. What the
-// caller may do is not asked here.
+// Whose request it is: a workspace token or an API key for agents, a visitor token for the widget, a signature for other systems. What
+// the caller may do is not asked here; what a key was limited to is handed on.
 
+import { findByText, isApiKey, noteApiKeyUse, workspaceOfApiKey } from '../engine/api-keys.ts';
 import { refuse } from '../engine/errors.ts';
 import { isActive, theRoster } from '../engine/roster.ts';
 import { type Caller, systemCaller } from '../engine/runtime/command.ts';
+import type { Grant } from '../engine/scopes.ts';
 import { allowsOrigin, requireSite } from '../engine/sites.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import type { AccessClaims } from '../workers/access-tokens.ts';
@@ -17,6 +19,8 @@ export interface Credential {
   readonly caller: Caller;
   /** Empty when nobody is needed. */
   readonly workspaceId: string;
+  /** What a key or an app's token was limited to; undefined for who signed in. */
+  readonly grant?: Grant;
 }
 
 const nobody: Credential = { caller: { kind: 'system' }, workspaceId: '' };
@@ -27,6 +31,7 @@ export function authenticate(access: Access, token: string | undefined, services
   if (access.kind === 'public' || access.kind === 'signed') return nobody;
   if (token === undefined) refuse('unauthorized');
   if (access.kind === 'visitor') return authenticateVisitor(token, services);
+  if (isApiKey(token)) return keyCredential(token, services);
   const known = services.accessTokens.known(token);
   if (known !== undefined) return agentCredential(known, services);
   return services.accessTokens.verify(token).then((claims) => (claims === undefined ? refuse('unauthorized') : agentCredential(claims, services)));
@@ -54,6 +59,21 @@ export function agentCredential(claims: AccessClaims, services: Pick<Services, '
   const agent = theRoster({ state: (kind, id) => workspace.registry.get(kind, id) }).agents.get(claims.agentId) ?? refuse('unauthorized');
   if (!isActive(agent) || agent.tokenVersion !== claims.tokenVersion) refuse('token_revoked');
   return { caller: { kind: 'agent', agentId: agent.id }, workspaceId: claims.workspaceId };
+}
+
+/** The admin that made the key, limited to the key's scopes. Refuses unauthorized. */
+function keyCredential(key: string, { engine, log }: Pick<Services, 'engine' | 'log'>): Credential {
+  const workspaceId = workspaceOfApiKey(key) ?? refuse('unauthorized');
+  const workspace = engine.workspace(workspaceId) ?? refuse('unauthorized');
+  const { agentId, grant, hash, isUseNews } = findByText(workspace.view(systemCaller), key) ?? refuse('unauthorized');
+  // Nobody waits for it: a use that is not noted is noted by the next.
+  if (isUseNews) engine.execute(noteApiKeyUse, { workspaceId, caller: systemCaller, params: { hash } }).catch((error: unknown) => log.warn({ workspaceId, err: error }, 'the use of a key could not be noted'));
+  return { caller: { kind: 'agent', agentId }, workspaceId, grant };
+}
+
+/** The workspace that a bearer of an agent or a key is about, as far as that can be said at once; empty when it cannot. */
+export function workspaceOf(token: string, services: Pick<Services, 'accessTokens'>): string {
+  return (isApiKey(token) ? workspaceOfApiKey(token) : services.accessTokens.known(token)?.workspaceId) ?? '';
 }
 
 /** Refuses unauthorized. */

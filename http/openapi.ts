@@ -28,6 +28,7 @@ export function openApi(routes: readonly Route[], options: { baseUrl: string; ve
     components: {
       securitySchemes: {
         workspaceToken: { type: 'http', scheme: 'bearer', description: 'From register, login, join or reset-password.' },
+        apiKey: { type: 'http', scheme: 'bearer', description: 'sk_live_... or sk_test_..., limited to its scopes. What a route needs is its x-scope; null needs a key for everything.' },
         visitorToken: { type: 'http', scheme: 'bearer', description: 'From widget/sessions.' },
         signature: { type: 'apiKey', in: 'header', name: 'X-Signature', description: 'sha256=<hex>: HMAC-SHA256 over the raw body with the workspace\'s secret of workspace/integrations.' },
       },
@@ -105,7 +106,7 @@ function securityOf(access: Route['access']): Json[] {
     case 'public':
       return [];
     case 'agent':
-      return [{ workspaceToken: [] }];
+      return [{ workspaceToken: [] }, { apiKey: [] }];
     case 'visitor':
       return [{ visitorToken: [] }];
     case 'signed':

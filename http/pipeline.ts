@@ -11,9 +11,10 @@ import { Refusal, refuse, type Slug } from '../engine/errors.ts';
 import { type Caller, systemCaller } from '../engine/runtime/command.ts';
 import type { View } from '../engine/runtime/context.ts';
 import { allowsOrigin, requireSite } from '../engine/sites.ts';
+import { allows, type Grant } from '../engine/scopes.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import { BodyStream, type Streamed } from './body-streams.ts';
-import { authenticate, authenticateSigned, type Credential } from './credentials.ts';
+import { authenticate, authenticateSigned, type Credential, workspaceOf } from './credentials.ts';
 import { allowOf, bearerOf, preflightHeaders, replyHeaders, type ReplyFacts, requestIdOf, requireAccept } from './headers.ts';
 import type { Metrics } from './metrics.ts';
 import { bodyOf, type Parts, partsOfFrame, type PartsReader, partsReader, queryOf, requireSound } from './parts.ts';
@@ -66,6 +67,7 @@ export interface CompiledRoute {
 class Asked implements Call, Parts {
   caller: Caller = systemCaller;
   workspaceId = '';
+  grant: Grant | undefined;
   params: Record<string, unknown>;
   query: Record<string, unknown>;
   body: unknown;
@@ -171,15 +173,16 @@ export class Pipeline {
     const token = bearerOf(head.headers['authorization']);
     const refuseCaller = (error: unknown): void => {
       // A token that was revoked a moment ago is refused once that is durable.
-      const workspaceId = (token === undefined ? undefined : this.#services.accessTokens.known(token)?.workspaceId) ?? '';
+      const workspaceId = token === undefined ? '' : workspaceOf(token, this.#services);
       const outcome = this.#failure(compiled, error, requestId);
       this.#services.engine.whenDurable(workspaceId, () => settle(outcome, undefined));
     };
     try {
       const asked = new Asked(begun, body);
-      const perform = ({ caller, workspaceId }: Credential): void => {
+      const perform = ({ caller, workspaceId, grant }: Credential): void => {
         asked.caller = caller;
         asked.workspaceId = workspaceId;
+        asked.grant = grant;
         this.#perform(compiled, asked, settle);
       };
       const { access } = compiled.route;
@@ -364,6 +367,7 @@ export function slugsOf(route: Route): ReadonlySet<Slug> {
   if (access.kind === 'visitor') slugs.add('forbidden');
   if (access.kind === 'agent') {
     slugs.add('token_revoked');
+    slugs.add('insufficient_scope');
     if (access.role !== undefined) slugs.add(access.roleSlug ?? 'admin_required');
     if (access.feature !== undefined) slugs.add(access.featureSlug ?? 'feature_locked');
   }
@@ -386,6 +390,7 @@ function authorise(route: Route, view: View, call: Call): void {
   const { access } = route;
   if (access.kind === 'agent') {
     const agent = callingAgent(view);
+    if (call.grant !== undefined && !allows(call.grant, access.scope)) refuse('insufficient_scope', { detail: { scope: access.scope ?? '*' } });
     if (access.role === 'admin' && agent.role !== 'admin') refuse(access.roleSlug ?? 'admin_required');
     if (access.role === 'senior' && !isSenior(agent)) refuse(access.roleSlug ?? 'admin_required');
     if (access.feature !== undefined) requireFeature(view, access.feature, access.featureSlug);

@@ -8,6 +8,7 @@ import type { Log } from '../engine/runtime/log.ts';
 import { isStorageFailure } from '../store/database.ts';
 import { EmbeddingUnavailable } from '../workers/embedder.ts';
 import { HasherBusy } from '../workers/password-hasher.ts';
+import { BillingUnavailable, UnsignedDelivery } from '../workers/providers/billing.ts';
 import { CarrierUnavailable } from '../workers/providers/carrier.ts';
 import { CommerceUnavailable } from '../workers/providers/commerce.ts';
 import { StorageUnavailable } from '../workers/providers/objects.ts';
@@ -35,13 +36,14 @@ export class RateRefusal extends Refusal {
 const unavailableRetrySeconds = 1;
 
 /** Failures of a resource, not of the request: asking again may help. */
-const unavailable = [CommitFailed, LaneFull, WorkspaceUnavailable, HasherBusy, CarrierUnavailable, CommerceUnavailable, StorageUnavailable, ThreadBusy, ThreadFailed, ThreadUnavailable] as const;
+const unavailable = [CommitFailed, LaneFull, WorkspaceUnavailable, HasherBusy, CarrierUnavailable, BillingUnavailable, CommerceUnavailable, StorageUnavailable, ThreadBusy, ThreadFailed, ThreadUnavailable] as const;
 
 export function refusalOf(error: unknown, context: { log: Log; requestId: string; operation: string }): Refusal {
   if (error instanceof Refusal) {
     if (error.cause !== undefined) context.log.error({ requestId: context.requestId, operation: context.operation, err: error.cause }, `refused with ${error.slug}`);
     return error;
   }
+  if (error instanceof UnsignedDelivery) return new Refusal('invalid_signature', refusals.invalid_signature.message, undefined);
   const slug = slugOf(error);
   const { requestId, operation } = context;
   context.log.error({ requestId, operation, err: error }, slug === 'server_error' ? 'a request failed by a bug' : 'a request could not be served');

@@ -7,29 +7,16 @@ import type { Slug } from '../engine/errors.ts';
 import type { Caller } from '../engine/runtime/command.ts';
 import type { View } from '../engine/runtime/context.ts';
 import type { Streamed } from './body-streams.ts';
+import type { Grant, Scope } from '../engine/scopes.ts';
 import type { Services } from './services.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
-/** Scopes that a key or an OAuth app may be limited to (specification 5). `null`: only an unlimited key. */
-export type Scope =
-  | 'conversations:read'
-  | 'conversations:write'
-  | 'messages:send'
-  | 'messages:read'
-  | 'visitors:read'
-  | 'visitors:write'
-  | 'agents:read'
-  | 'webhooks:write'
-  | 'reports:read'
-  | 'ai:read'
-  | 'ai:invoke'
-  | 'verify';
 
 export type Access =
   | { readonly kind: 'public' }
   | {
       readonly kind: 'agent';
+      /** What a key or an app's token must have been given. `null`: only a key for everything, beside people who signed in. */
       readonly scope: Scope | null;
       /** Checked here to refuse early and to say so in the documents; the command checks again on the state it acts on. */
       readonly role?: 'admin' | 'senior';
@@ -79,6 +66,8 @@ export interface Call {
   readonly caller: Caller;
   /** The caller's workspace; empty for public routes. */
   readonly workspaceId: string;
+  /** What a key or an app's token was limited to; undefined for who signed in. */
+  readonly grant?: Grant | undefined;
   /** A handler that waits takes it before. */
   readonly ip: string;
   readonly userAgent: string | null;

@@ -2,7 +2,9 @@
 
 import type { Route } from './route.ts';
 import { agentRoutes } from './routes/agents.ts';
+import { apiKeyRoutes } from './routes/api-keys.ts';
 import { authRoutes } from './routes/auth.ts';
+import { billingRoutes } from './routes/billing.ts';
 import { callRoutes } from './routes/calls.ts';
 import { carrierRoutes } from './routes/carrier.ts';
 import { conversationReadRoutes } from './routes/conversation-reads.ts';
@@ -22,6 +24,7 @@ import { storageRoutes } from './routes/storage.ts';
 import { ticketRoutes } from './routes/tickets.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { visitorRoutes } from './routes/visitors.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 import { widgetRoutes } from './routes/widget.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
 
@@ -49,4 +52,7 @@ export const apiRoutes: readonly Route[] = [
   ...commerceRoutes,
   ...goalRoutes,
   ...reportRoutes,
+  ...apiKeyRoutes,
+  ...webhookRoutes,
+  ...billingRoutes,
 ];

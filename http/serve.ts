@@ -16,6 +16,7 @@ import { type Clock, systemClock } from '../engine/runtime/clock.ts';
 import { Engine } from '../engine/runtime/engine.ts';
 import { createIds, type FillRandom } from '../engine/runtime/ids.ts';
 import type { Log } from '../engine/runtime/log.ts';
+import { Turns } from '../engine/runtime/turns.ts';
 import { OutsideFailure } from '../engine/runtime/outbox.ts';
 import type { Workspace } from '../engine/runtime/workspace.ts';
 import type { SyncToDisk } from '../store/database.ts';
@@ -30,6 +31,7 @@ import { createMailReader, type MailReader } from '../workers/mail-reader.ts';
 import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
 import { createPasswordHasher } from '../workers/password-hasher.ts';
 import { createPasswordStrength } from '../workers/password-strength.ts';
+import { stripeBilling } from '../workers/providers/billing-stripe.ts';
 import { type Carrier, CarrierRefused, noCarrier } from '../workers/providers/carrier.ts';
 import { type Commerce, createCommerce } from '../workers/providers/commerce.ts';
 import { createFetcher } from '../workers/providers/fetcher.ts';
@@ -39,6 +41,7 @@ import { type EmailDomainProvider, selfProvider } from '../workers/providers/ema
 import { MailRefused, type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
 import { createResolver } from '../workers/providers/resolver.ts';
 import { listenForMail, MailNotTaken, type SmtpListener } from '../workers/providers/smtp-listener.ts';
+import { createWebhookSender } from '../workers/providers/webhook-sender.ts';
 import { createReader, type Reader } from '../workers/reader.ts';
 import { createSecretBox } from '../workers/secret-box.ts';
 import type { Config } from './config.ts';
@@ -59,6 +62,7 @@ import type { Services } from './services.ts';
 import { Sockets } from './sockets.ts';
 import { createUploadLinks } from './upload-links.ts';
 import { createVisitorTokens } from './visitor-tokens.ts';
+import { sendWebhook } from './webhook-sending.ts';
 
 export interface ServeOptions extends KnowledgeOptions {
   readonly config: Config;
@@ -156,6 +160,11 @@ export async function compose(options: ServeOptions): Promise<Composition> {
 
   const numberingPlan = createNumberingPlan();
   const carrier = await carrierOf(config, { numberingPlan, outboxFolder: join(dataDir, 'outbox') });
+  const webhookSender = createWebhookSender({
+    resolveHost: config.dnsServers === undefined ? systemResolver : dnsResolver(config.dnsServers),
+    allowPrivate: config.allowPrivateWebhooks,
+    userAgent: `Switchboard-Webhooks (+${config.baseUrl})`,
+  });
 
   const outbox = outboxKinds({
     sendMail: (item) => sendQueuedMail({ engine, sender: mail, secrets, mailFrom: config.mailFrom }, item).catch(asOutsideFailure),
@@ -180,6 +189,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
       await objects?.remove(key);
       return key;
     },
+    sendWebhook: (item) => sendWebhook({ engine, sender: webhookSender, secrets, clock }, item),
   });
   const engine: Engine = new Engine({ ...ofFiles, ids, random, deadlines: deadlineCommands, outbox });
   const directory = new Directory(ofFiles);
@@ -214,6 +224,9 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     inboundMail,
     emailDomains,
     apexDomain,
+    webhookSender,
+    billing: config.billing.provider === 'stripe' ? stripeBilling(config.billing) : undefined,
+    billingTurns: new Turns(),
     dropVisitor: (workspaceId, visitorId) => sockets.dropVisitor(workspaceId, visitorId),
   };
 
@@ -313,6 +326,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     await Promise.all([parts.knowledge.stop(), parts.services.commerce.close()]);
     server.close();
     parts.mail.close();
+    await parts.services.webhookSender.close();
     parts.metrics.stop();
     await parts.mailReader.stop();
     await parts.checkpointer.stop();

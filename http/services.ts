@@ -5,14 +5,17 @@ import type { Directory } from '../engine/directory.ts';
 import type { Engine } from '../engine/runtime/engine.ts';
 import type { Ids } from '../engine/runtime/ids.ts';
 import type { Log } from '../engine/runtime/log.ts';
+import type { Turns } from '../engine/runtime/turns.ts';
 import type { Clock } from '../engine/runtime/clock.ts';
 import type { AccessTokens } from '../workers/access-tokens.ts';
 import type { NumberingPlan } from '../workers/numbering-plan.ts';
 import type { PasswordHasher } from '../workers/password-hasher.ts';
 import type { PasswordStrength } from '../workers/password-strength.ts';
+import type { BillingProvider } from '../workers/providers/billing.ts';
 import type { Carrier } from '../workers/providers/carrier.ts';
 import type { Commerce } from '../workers/providers/commerce.ts';
 import type { EmailDomainProvider } from '../workers/providers/email-domain.ts';
+import type { WebhookSender } from '../workers/providers/webhook-sender.ts';
 import type { SecretBox } from '../workers/secret-box.ts';
 import type { Reader } from '../workers/reader.ts';
 import type { Crawler } from '../workers/crawler.ts';
@@ -53,6 +56,11 @@ export interface Services extends RetrievalPorts {
   readonly imageSource: ImageSource;
   /** The media type of what begins with these bytes; undefined when nothing is recognised. */
   recognise(head: Uint8Array): Promise<string | undefined>;
+  readonly webhookSender: WebhookSender;
+  /** Undefined: the local provider, which moves no money. */
+  readonly billing: BillingProvider | undefined;
+  /** By the provider's name for a subscription, or by workspace. */
+  readonly billingTurns: Turns;
   /** Ends the visitor's open sockets: it was blocked. */
   dropVisitor(workspaceId: string, visitorId: string): void;
 }

@@ -34,9 +34,14 @@ export function findOutbox(db: Database, id: string): OutboxRow | undefined {
   return db.get<OutboxRow>(`SELECT ${columns} FROM outbox WHERE id = ?`, [id]);
 }
 
-/** What may be tried now: due, and the first of its target. The longest due come first. */
-export function dueOutbox(db: Database, at: string, limit: number): OutboxRow[] {
-  return db.all<OutboxRow>(`SELECT ${columns} FROM outbox WHERE isFirst = 1 AND nextAt <= ? ORDER BY nextAt LIMIT ?`, [at, limit]);
+/** What may be tried now of these kinds, or of all others: due, and the first of its target. The longest due come first. */
+export function dueOutbox(db: Database, due: { at: string; kinds: readonly string[]; isOthers: boolean; limit: number }): OutboxRow[] {
+  return db.all<OutboxRow>(`SELECT ${columns} FROM outbox WHERE isFirst = 1 AND nextAt <= @at AND (kind IN (SELECT value FROM json_each(@kinds))) <> @isOthers ORDER BY nextAt LIMIT @limit`, {
+    at: due.at,
+    kinds: JSON.stringify(due.kinds),
+    isOthers: due.isOthers ? 1 : 0,
+    limit: due.limit,
+  });
 }
 
 /** When the next row may be tried; with `after`, the next that is not due by then. */
@@ -64,6 +69,11 @@ export function updateOutbox(db: Database, change: OutboxChange): void {
        AND NOT EXISTS (SELECT 1 FROM outbox WHERE isFirst = 1 AND target = @target)`,
     { target },
   );
+}
+
+/** Makes what waits for a target due at `at`. */
+export function hastenOutbox(db: Database, { target, at }: { target: string; at: string }): void {
+  db.run(`UPDATE outbox SET nextAt = @at WHERE target = @target AND state = 'queued' AND nextAt > @at`, { target, at });
 }
 
 /** Forgets what was settled before `at`. Returns how many rows that were. */

@@ -31,6 +31,7 @@ t.test('everything runs with nothing set', async (t) => {
     modelHub: 'https://huggingface.co',
     storage: { provider: 'disk' },
     storageQuotaBytes: 1024 ** 3,
+    billing: { provider: 'local' },
   });
 });
 
@@ -79,6 +80,7 @@ const good: [string, string, object][] = [
   ['STORAGE_PROVIDER', 'disk', { storage: { provider: 'disk' } }],
   ['STORAGE_PROVIDER', 'none', { storage: { provider: 'none' } }],
   ['STORAGE_QUOTA_BYTES', '0', { storageQuotaBytes: 0 }],
+  ['BILLING_PROVIDER', 'local', { billing: { provider: 'local' } }],
 ];
 
 const twilio = { CARRIER_PROVIDER: 'twilio', TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`, TWILIO_AUTH_TOKEN: '0123456789abcdef' };
@@ -91,6 +93,16 @@ t.test('a good value is taken', async (t) => {
     carrier: { provider: 'twilio', accountSid: twilio.TWILIO_ACCOUNT_SID, authToken: twilio.TWILIO_AUTH_TOKEN, smsFrom: '+14155550123', apiUrl: 'http://127.0.0.1:1', pricingUrl: 'http://127.0.0.1:2' },
   });
   t.match(readConfig({ MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtps://user:secret@mail.example.com:465' }), { mail: { provider: 'smtp', url: 'smtps://user:secret@mail.example.com:465' } });
+});
+
+const stripe = { BILLING_PROVIDER: 'stripe', STRIPE_SECRET_KEY: 'sk_live_hunter2', STRIPE_WEBHOOK_SECRET: 'whsec_hunter2' };
+
+t.test('Stripe needs its keys, and nothing else', async (t) => {
+  t.match(readConfig(stripe), { billing: { provider: 'stripe', secretKey: 'sk_live_hunter2', webhookSecret: 'whsec_hunter2', apiUrl: 'https://api.stripe.com', trialDays: 14 } });
+  t.match(readConfig({ ...stripe, TRIAL_DAYS: '30', STRIPE_API_URL: 'http://127.0.0.1:12111' }), { billing: { trialDays: 30, apiUrl: 'http://127.0.0.1:12111' } });
+  for (const change of [{ STRIPE_SECRET_KEY: undefined }, { STRIPE_SECRET_KEY: 'pk_live_hunter2' }, { STRIPE_WEBHOOK_SECRET: undefined }, { STRIPE_WEBHOOK_SECRET: 'hunter2' }]) {
+    t.throws(() => readConfig({ ...stripe, ...change }), { name: 'ConfigError', message: new RegExp(`^${Object.keys(change)[0]} must `) });
+  }
 });
 
 t.test('a variable that is set to nothing is not set', async (t) => {
@@ -116,6 +128,10 @@ const bad: [string, string][] = [
   ...['hub.example.com', 'ftp://hub.example.com'].map((value): [string, string] => ['HF_ENDPOINT', value]),
   ['STORAGE_PROVIDER', 'ftp'],
   ...['-1', '1.5', 'all'].map((value): [string, string] => ['STORAGE_QUOTA_BYTES', value]),
+  ['BILLING_PROVIDER', 'cash'],
+  ...['0', '731', '1.5'].map((value): [string, string] => ['TRIAL_DAYS', value]),
+  ['STRIPE_API_URL', 'api.stripe.com'],
+  ['ALLOW_PRIVATE_WEBHOOKS', 'please'],
   ...['nobody', '@example.com', 'a b@example.com', 'Help <help@example.com>'].map((value): [string, string] => ['MAIL_FROM', value]),
   ['MAIL_HOST', 'not a host'],
   ...['25', '0.0.0.0:70000', ':25', 'localhost:smtp'].map((value): [string, string] => ['SMTP_LISTEN', value]),
@@ -146,7 +162,7 @@ t.test('a bucket needs all of its settings, and none of them is told', async (t)
 });
 
 t.test('a message never holds a secret', async (t) => {
-  for (const env of [{ JWT_SECRET: 'hunter2' }, { MAIL_PROVIDER: 'smtp', SMTP_URL: 'http://user:hunter2@x.example' }]) {
+  for (const env of [{ JWT_SECRET: 'hunter2' }, { MAIL_PROVIDER: 'smtp', SMTP_URL: 'http://user:hunter2@x.example' }, { ...stripe, STRIPE_SECRET_KEY: 'hunter2' }, { ...stripe, STRIPE_WEBHOOK_SECRET: 'hunter2' }, { ...twilio, TWILIO_AUTH_TOKEN: 'hunter2' }]) {
     try {
       readConfig(env);
       t.fail('it was taken');
@@ -160,7 +176,7 @@ t.test('every variable that is read is tried above', async (t) => {
   const source = readFileSync(join(import.meta.dirname, '../http/config.ts'), 'utf8');
   const read = new Set([...source.matchAll(/'([A-Z][A-Z0-9_]{3,})'/g)].map(([, name = '']) => name));
   const ofBuckets = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY', 'S3_REGION'];
-  const tried = new Set([...ofBuckets, ...good.map(([name]) => name), ...bad.map(([name]) => name), 'SMTP_URL', ...Object.keys(certificate), ...Object.keys(twilio), 'TWILIO_SMS_FROM', 'TWILIO_API_URL', 'TWILIO_PRICING_URL']);
+  const tried = new Set([...ofBuckets, ...good.map(([name]) => name), ...bad.map(([name]) => name), 'SMTP_URL', ...Object.keys(certificate), ...Object.keys(stripe), ...Object.keys(twilio), 'TWILIO_SMS_FROM', 'TWILIO_API_URL', 'TWILIO_PRICING_URL']);
   t.same([...read].filter((name) => !tried.has(name)), [], 'untried');
   t.same([...tried].filter((name) => !read.has(name)), []);
 });

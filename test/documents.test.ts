@@ -194,10 +194,10 @@ t.test('the OpenAPI document', async (t) => {
 
   t.test('says who may call: nobody in particular, an agent, a visitor, who has a secret', async (t) => {
     for (const route of routes) {
-      const scheme = { public: [], agent: [{ workspaceToken: [] }], visitor: [{ visitorToken: [] }], signed: [{ signature: [] }] }[route.access.kind];
+      const scheme = { public: [], agent: [{ workspaceToken: [] }, { apiKey: [] }], visitor: [{ visitorToken: [] }], signed: [{ signature: [] }] }[route.access.kind];
       t.same(operationOf(route).security, scheme, route.operation);
     }
-    t.same(Object.keys(document.components.securitySchemes).sort(), ['signature', 'visitorToken', 'workspaceToken']);
+    t.same(Object.keys(document.components.securitySchemes).sort(), ['apiKey', 'signature', 'visitorToken', 'workspaceToken']);
   });
 
   t.test('the page for people has every route too', async (t) => {
@@ -225,7 +225,7 @@ t.test('slugs', async (t) => {
   });
 
   t.test('a route names no slug twice, and none that the pipeline adds by itself', async (t) => {
-    const added: readonly Slug[] = ['invalid_body', 'not_found', 'rate_limited', 'server_error', 'service_unavailable', 'payload_too_large', 'request_timeout', 'unauthorized', 'token_revoked'];
+    const added: readonly Slug[] = ['invalid_body', 'not_found', 'rate_limited', 'server_error', 'service_unavailable', 'payload_too_large', 'request_timeout', 'unauthorized', 'token_revoked', 'insufficient_scope'];
     const wrong = routes.flatMap(({ operation, refusals: named }) => [...(new Set(named).size === named.length ? [] : [`${operation} names one twice`]), ...named.filter((slug) => added.includes(slug)).map((slug) => `${operation} names ${slug}`)]);
     t.same(wrong, []);
   });

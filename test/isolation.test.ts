@@ -6,7 +6,7 @@ import { claimLine, deliver, ringLine } from './support/calls.ts';
 import { startService } from './support/service.ts';
 
 t.test('[5] isolation of workspaces', async (t) => {
-  const service = await startService(t, { env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_CRAWL: '1' } });
+  const service = await startService(t, { env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_CRAWL: '1', ALLOW_PRIVATE_WEBHOOKS: '1' } });
   const here = await service.workspace();
   const there = await service.workspace();
 
@@ -33,6 +33,10 @@ t.test('[5] isolation of workspaces', async (t) => {
     const campaign = await service.post('/campaigns', { name: 'x', triggerRules: {}, content: { body: 'x' } }, owner.token);
     const goal = await service.post('/goals', { name: 'x', condition: { operator: 'equals', value: 'x' } }, owner.token);
     const contact = await service.post('/contacts', { name: 'x' }, owner.token);
+    const key = await service.post('/api-keys', { name: 'A key', scopes: ['*'] }, owner.token);
+    const webhook = await service.post('/webhooks', { url: 'http://127.0.0.1:9/', events: ['note.created'] }, owner.token);
+    await service.post(`/conversations/${chat.id}/notes`, { body: 'To be told' }, owner.token);
+    const { deliveries } = (await service.get(`/webhooks/${webhook.body.id}/deliveries`, owner.token)).body;
     const ids: Record<string, string> = {
       messageId: messages[0].id,
       domainId: domain.id,
@@ -49,6 +53,9 @@ t.test('[5] isolation of workspaces', async (t) => {
       noteId: note.body.note.id,
       phoneNumberId: line.id,
       voicemailId: voicemails.body.voicemails[0].id,
+      keyId: key.body.id,
+      webhookId: webhook.body.id,
+      deliveryId: deliveries[0].id,
       visitorId: chat.customer.visitorId,
       workspaceId: owner.workspaceId,
       articleId: article.body.id,
@@ -63,7 +70,7 @@ t.test('[5] isolation of workspaces', async (t) => {
   const ours = await thingsOf(here);
   const theirs = await thingsOf(there);
   const everything = async () => {
-    const paths = ['/agents', '/departments', '/business-hours', '/sites', '/saved-replies', '/workspace/settings', '/campaigns', '/goals', '/contacts', '/conversations/queue', `/conversations/${theirs.ids['conversationId']}/messages`, `/conversations/${theirs.ids['conversationId']}/notes`];
+    const paths = ['/agents', '/departments', '/business-hours', '/sites', '/saved-replies', '/workspace/settings', '/api-keys', '/webhooks', '/billing/subscription', '/campaigns', '/goals', '/contacts', '/conversations/queue', `/conversations/${theirs.ids['conversationId']}/messages`, `/conversations/${theirs.ids['conversationId']}/notes`];
     return Promise.all(paths.map(async (path) => (await service.get(path, there.token)).body));
   };
   const before = await everything();

@@ -20,7 +20,8 @@ t.test('lists', async (t) => {
   const owner = await service.workspace();
   const chat = await service.chat(owner);
   const goal = await service.post('/goals', { name: 'x', condition: { operator: 'equals', value: 'x' } }, owner.token);
-  const values = { conversationId: chat.id, goalId: goal.body.id };
+  const webhook = await service.post('/webhooks', { url: 'https://example.com/', events: ['note.created'] }, owner.token);
+  const values = { conversationId: chat.id, goalId: goal.body.id, webhookId: webhook.body.id };
   const lists = service.running.routes.filter((route) => route.method === 'GET' && queryOf(route)['limit'] !== undefined);
   const call = (route: Route, query: string) => callRoute(service, route, { values, query: `${query}${needed[route.operation] ?? ''}`, token: route.access.kind === 'visitor' ? chat.customer.token : owner.token });
 
@@ -55,14 +56,17 @@ t.test('[9] page by page, each row once, newest first, whatever is added meanwhi
   const owner = await service.workspace();
   await service.plan(owner.workspaceId, 'enterprise');
   const customer = await service.customer(owner.embedId);
+  const { body: chat } = await service.post('/widget/conversations', { body: 'x' }, customer.token);
+  const { body: webhook } = await service.post('/webhooks', { url: 'https://webhook.invalid/', events: ['note.created'] }, owner.token);
   let count = 0;
   const add = {
     agents: () => service.post('/agents/invite', { email: `paged${count}@example.com`, name: 'x', role: 'agent' }, owner.token),
     sites: () => service.post('/sites', { name: 'x', domain: `paged${count}.example` }, owner.token),
     savedReplies: () => service.post('/saved-replies', { shortcut: `/paged${count}`, title: 'x', body: 'x' }, owner.token),
     conversations: () => service.post('/widget/conversations', { body: 'x' }, customer.token),
+    deliveries: () => service.post(`/conversations/${chat.conversation.id}/notes`, { body: 'x' }, owner.token),
   };
-  const rows: [keyof typeof add, string][] = [['agents', '/agents?'], ['sites', '/sites?'], ['savedReplies', '/saved-replies?scope=workspace&'], ['conversations', '/conversations/queue?channel=chat&']];
+  const rows: [keyof typeof add, string][] = [['agents', '/agents?'], ['sites', '/sites?'], ['savedReplies', '/saved-replies?scope=workspace&'], ['conversations', '/conversations/queue?channel=chat&'], ['deliveries', `/webhooks/${webhook.id}/deliveries?`]];
 
   for (const [key, path] of rows) {
     t.test(path, async (t) => {
@@ -104,5 +108,5 @@ t.test('every list of the contract that is paged by cursor is here', async (t) =
   const service = await startService(t);
   const paged = new Set(service.running.routes.filter((route) => queryOf(route)['cursor'] !== undefined).map(({ path }) => path));
   for (const path of ['/agents', '/sites', '/saved-replies', '/workspace/audit-log', '/conversations/queue', '/conversations/recently-closed']) t.ok(paged.has(path), path);
-  for (const route of service.running.routes.filter(({ path }) => paged.has(path))) t.same(paramsOf(route), []);
+  for (const route of service.running.routes.filter(({ path }) => paged.has(path))) t.same(paramsOf(route), route.path.startsWith('/webhooks/') ? ['webhookId'] : []);
 });

@@ -34,6 +34,20 @@ const adminOnly = [
   'PATCH /kb/articles/{articleId}',
   'DELETE /kb/articles/{articleId}',
   'POST /uploads/import-from-url',
+  'GET /api-keys',
+  'POST /api-keys',
+  'DELETE /api-keys/{keyId}',
+  'GET /billing/subscription',
+  'GET /billing/invoices',
+  'POST /billing/checkout',
+  'POST /billing/addons',
+  'POST /billing/portal',
+  'POST /billing/cancel',
+  'GET /webhooks',
+  'POST /webhooks',
+  'DELETE /webhooks/{webhookId}',
+  'GET /webhooks/{webhookId}/deliveries',
+  'POST /webhooks/{webhookId}/deliveries/{deliveryId}/retry',
 ];
 /** These are given an address that is not public, and tell who may that it is not. */
 const fetches: ReadonlySet<string> = new Set(['kb.ingestUrl', 'uploads.importFromUrl']);

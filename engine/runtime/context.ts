@@ -5,7 +5,7 @@
 import type { Database } from '../../store/database.ts';
 import { deleteDeadline, putDeadline } from '../../store/deadlines.ts';
 import { insertEvent } from '../../store/events.ts';
-import { insertOutbox } from '../../store/outbox.ts';
+import { hastenOutbox, insertOutbox } from '../../store/outbox.ts';
 import { insertAudit } from '../../store/audit.ts';
 import { isoTime } from './clock.ts';
 import type { Caller } from './command.ts';
@@ -164,6 +164,12 @@ export class Context implements View {
     });
     this.earliestOutboxMs = Math.min(this.earliestOutboxMs, nextMs);
     return id;
+  }
+
+  /** What waits for another try at this target is due now. */
+  hasten(target: string): void {
+    hastenOutbox(this.db, { target, at: this.at });
+    this.earliestOutboxMs = Math.min(this.earliestOutboxMs, this.nowMs);
   }
 
   /** Adds an audit entry; the actor is the calling agent, or nobody when the service acts. */

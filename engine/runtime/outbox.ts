@@ -39,6 +39,8 @@ export interface OutboxKind {
   settled?(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void;
   /** For work that takes minutes: so many at once over all workspaces, counted apart, so that mail never waits for it. */
   readonly maxUnderWay?: number;
+  /** For calls to whoever a user named: counted apart from all else, within the bounds of all else, so that mail never waits for a slow stranger. */
+  readonly isApart?: true;
 }
 
 export type OutboxKinds = Readonly<Record<string, OutboxKind>>;
@@ -59,13 +61,25 @@ export class OutsideFailure extends Error {
 /** Deeds under way at once, so that a slow receiver of one workspace does not hold up another's. */
 const maxPerWorkspace = 8;
 const maxInAll = 64;
-/** The budget of everything that has none of its own. */
-const quick = 'quick';
 /** Up to this share of a pause is added at random, so that what failed together does not come back together. */
 const jitter = 0.2;
 const maxAnswerChars = 500;
 /** Before an outcome is recorded again, or the outbox looked at again, when its own file failed. */
 const pauseAfterFailureMs = 30_000;
+
+/** What some kinds together may have under way at once. */
+interface Budget {
+  readonly maxInAll: number;
+  readonly maxPerWorkspace: number;
+  /** The kinds that count against it; with `isOthers`, all but these. */
+  readonly kinds: readonly string[];
+  readonly isOthers: boolean;
+  /** Takes minutes: nobody waits for its end. */
+  readonly isLong: boolean;
+  /** Workspaces that found it used up, in the order they came. */
+  readonly waiting: Set<string>;
+  count: number;
+}
 
 export class Outbox {
   readonly #clock: Clock;
@@ -74,11 +88,9 @@ export class Outbox {
   readonly #workspace: (workspaceId: string) => Workspace | undefined;
   readonly #random: () => number;
   readonly #alarms: Alarms;
+  readonly #budgets: readonly Budget[];
   /** By workspace, then by id: the budget that it counts against. */
-  readonly #underWay = new Map<string, Map<string, string>>();
-  readonly #counts = new Map<string, number>();
-  /** By budget: the workspaces that found it used up, in the order they came. */
-  readonly #waiting = new Map<string, Set<string>>();
+  readonly #underWay = new Map<string, Map<string, Budget>>();
   readonly #pauses = new Set<() => void>();
   #idle: (() => void)[] = [];
   #stopped = false;
@@ -87,6 +99,7 @@ export class Outbox {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#kinds = options.kinds;
+    this.#budgets = budgetsOf(options.kinds);
     this.#workspace = options.workspace;
     this.#random = options.random;
     this.#alarms = new Alarms(options.clock, (workspaceId) => this.#drain(workspaceId));
@@ -98,7 +111,7 @@ export class Outbox {
 
   get underWay(): number {
     let count = 0;
-    for (const ofBudget of this.#counts.values()) count += ofBudget;
+    for (const budget of this.#budgets) count += budget.count;
     return count;
   }
 
@@ -109,10 +122,10 @@ export class Outbox {
     for (const wake of this.#pauses) wake();
   }
 
-  /** Resolves when nothing quick is under way. Long work is not waited for. */
+  /** Resolves when nothing is under way. Long work is not waited for. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#countOf(quick) === 0) resolve();
+      if (this.#isIdle) resolve();
       else this.#idle.push(resolve);
     });
   }
@@ -122,27 +135,36 @@ export class Outbox {
     try {
       const workspace = this.#workspace(workspaceId);
       if (workspace === undefined) return;
-      const mine = this.#underWay.get(workspaceId) ?? new Map<string, string>();
       const at = isoTime(this.#clock.now());
-      for (const row of dueOutbox(workspace.db, at, maxPerWorkspace + mine.size)) {
-        if (mine.has(row.id)) continue;
-        const { budget, limit } = this.#budgetOf(row);
-        if (budget === quick && countOf(mine, quick) >= maxPerWorkspace) continue;
-        if (this.#countOf(budget) >= limit) {
-          this.#waiting.set(budget, (this.#waiting.get(budget) ?? new Set()).add(workspaceId));
-          continue;
-        }
-        mine.set(row.id, budget);
-        this.#underWay.set(workspaceId, mine);
-        this.#counts.set(budget, this.#countOf(budget) + 1);
-        void this.#attempt(workspaceId, row);
-      }
+      for (const budget of this.#budgets) this.#start(workspace, budget, at);
       // Whatever is due and not started follows one that is under way; what is due later has its own time.
       const nextAt = earliestOutboxAt(workspace.db, at);
       if (nextAt !== undefined) this.watch(workspaceId, Date.parse(nextAt));
     } catch (error) {
       this.#log.error({ workspaceId, err: error }, 'the outbox could not be read');
       this.watch(workspaceId, this.#clock.now() + pauseAfterFailureMs);
+    }
+  }
+
+  /** Starts of what is due as much as the budget has room for. */
+  #start(workspace: Workspace, budget: Budget, at: string): void {
+    const { workspaceId } = workspace;
+    const mine = this.#underWay.get(workspaceId) ?? new Map<string, Budget>();
+    let ofBudget = 0;
+    for (const one of mine.values()) if (one === budget) ofBudget += 1;
+    // Those under way are among the due ones still.
+    for (const row of dueOutbox(workspace.db, { at, kinds: budget.kinds, isOthers: budget.isOthers, limit: budget.maxPerWorkspace + ofBudget })) {
+      if (mine.has(row.id)) continue;
+      if (ofBudget >= budget.maxPerWorkspace) return;
+      if (budget.count >= budget.maxInAll) {
+        budget.waiting.add(workspaceId);
+        return;
+      }
+      mine.set(row.id, budget);
+      this.#underWay.set(workspaceId, mine);
+      budget.count += 1;
+      ofBudget += 1;
+      void this.#attempt(workspaceId, row);
     }
   }
 
@@ -229,36 +251,41 @@ export class Outbox {
     });
   }
 
-  #countOf(budget: string): number {
-    return this.#counts.get(budget) ?? 0;
-  }
-
-  #budgetOf(row: OutboxRow): { budget: string; limit: number } {
-    const own = this.#kinds[row.kind]?.maxUnderWay;
-    return own === undefined ? { budget: quick, limit: maxInAll } : { budget: row.kind, limit: own };
+  get #isIdle(): boolean {
+    return this.#budgets.every((budget) => budget.isLong || budget.count === 0);
   }
 
   #finish(workspaceId: string, id: string): void {
     const mine = this.#underWay.get(workspaceId);
-    const budget = mine?.get(id) ?? quick;
+    const budget = mine?.get(id);
     mine?.delete(id);
     if (mine?.size === 0) this.#underWay.delete(workspaceId);
-    this.#counts.set(budget, this.#countOf(budget) - 1);
-    const waiting = this.#waiting.get(budget);
-    const [next] = waiting ?? [];
-    if (next !== undefined) {
-      waiting?.delete(next);
-      this.#drain(next);
+    if (budget !== undefined) {
+      budget.count -= 1;
+      const [next] = budget.waiting;
+      if (next !== undefined) {
+        budget.waiting.delete(next);
+        this.#drain(next);
+      }
     }
     this.#drain(workspaceId);
-    if (this.#countOf(quick) > 0) return;
+    if (!this.#isIdle) return;
     for (const resolve of this.#idle) resolve();
     this.#idle = [];
   }
 }
 
-function countOf(underWay: ReadonlyMap<string, string>, budget: string): number {
-  let count = 0;
-  for (const one of underWay.values()) if (one === budget) count += 1;
-  return count;
+/** One for each kind that has its own, and one for all others. */
+function budgetsOf(kinds: OutboxKinds): Budget[] {
+  const own = Object.entries(kinds).filter(([, { maxUnderWay, isApart }]) => maxUnderWay !== undefined || isApart === true);
+  const budgets = own.map(([name, { maxUnderWay }]): Budget => ({
+    maxInAll: maxUnderWay ?? maxInAll,
+    maxPerWorkspace: maxUnderWay ?? maxPerWorkspace,
+    kinds: [name],
+    isOthers: false,
+    isLong: maxUnderWay !== undefined,
+    waiting: new Set(),
+    count: 0,
+  }));
+  return [{ maxInAll, maxPerWorkspace, kinds: own.map(([name]) => name), isOthers: true, isLong: false, waiting: new Set(), count: 0 }, ...budgets];
 }

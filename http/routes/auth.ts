@@ -58,7 +58,7 @@ export const authRoutes = [
         {
           make: async (subdomain) => {
             engine.create(workspaceId);
-            return engine.execute(register, { workspaceId, caller: systemCaller, params: { agentId, email, passwordHash, workspaceName: name, subdomain, siteDomain, autoCloseDays: config.autoCloseDays } });
+            return engine.execute(register, { workspaceId, caller: systemCaller, params: { agentId, email, passwordHash, workspaceName: name, subdomain, siteDomain, autoCloseDays: config.autoCloseDays, trialDays: config.billing.provider === 'stripe' ? config.billing.trialDays : undefined } });
           },
           remove: () => engine.discard(workspaceId),
         },

@@ -6,6 +6,7 @@ import { asyncApi } from '../asyncapi.ts';
 import { docsPage } from '../docs.ts';
 import type { Metrics } from '../metrics.ts';
 import { openApi } from '../openapi.ts';
+import { localBillingPage } from '../pages/billing.ts';
 import { passwordPage, passwordScript } from '../pages/password.ts';
 import { type RawReply, type Route, route } from '../route.ts';
 import { serviceVersions } from '../versions.ts';
@@ -133,6 +134,18 @@ export function systemRoutes(options: SystemOptions): Route[] {
       refusals: [],
       send: ({ query }) =>
         page(passwordPage({ title: 'Choose a new password', action: 'Save', path: '/api/v1/auth/reset-password', secretField: 'token', secret: escapeHtml(query.token ?? ''), passwordField: 'newPassword', asksName: false }), { scripts: true }),
+    }),
+    route({
+      operation: 'page.billing',
+      method: 'GET',
+      path: '//billing',
+      tag: 'Pages',
+      summary: 'Where the local provider\'s billing portal leads',
+      access: { kind: 'public' },
+      anyHeaders: true,
+      reply: { status: 200, schema: null, contentType: 'text/html' },
+      refusals: [],
+      send: () => page(localBillingPage, { scripts: false }),
     }),
     route({
       operation: 'page.passwordScript',

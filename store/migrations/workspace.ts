@@ -13,6 +13,9 @@ import { goals } from './workspace/0011-goals.ts';
 import { contactText } from './workspace/0012-contact-text.ts';
 import { rollups } from './workspace/0013-rollups.ts';
 import { commerce } from './workspace/0014-commerce.ts';
+import { apiKeys } from './workspace/0015-api-keys.ts';
+import { webhooks } from './workspace/0016-webhooks.ts';
+import { billing } from './workspace/0017-billing.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
-export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads, campaigns, goals, contactText, rollups, commerce];
+export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads, campaigns, goals, contactText, rollups, commerce, apiKeys, webhooks, billing];

@@ -1,0 +1,60 @@
+// API keys. Decisions 4.21.
+
+import Type from 'typebox';
+import { createApiKey, listApiKeys, revokeApiKey } from '../../engine/api-keys.ts';
+import { scopeNames } from '../../engine/scopes.ts';
+import { route } from '../route.ts';
+import { Id, Name, nullable, Time } from '../schemas.ts';
+
+const GrantedScope = Type.Enum([...scopeNames, '*']);
+const ApiKey = Type.Object({
+  id: Id,
+  name: Type.String(),
+  prefix: Type.String({ description: 'How the key begins.' }),
+  scopes: Type.Array(GrantedScope),
+  createdAt: Time,
+  lastUsedAt: nullable(Time),
+});
+
+export const apiKeyRoutes = [
+  route({
+    operation: 'apiKey.list',
+    method: 'GET',
+    path: '/api-keys',
+    tag: 'API keys',
+    summary: 'List API keys',
+    description: 'Those that count, newest first. lastUsedAt is exact to a minute.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    reply: { status: 200, schema: Type.Object({ apiKeys: Type.Array(ApiKey) }) },
+    refusals: [],
+    read: (view) => ({ apiKeys: listApiKeys(view) }),
+  }),
+
+  route({
+    operation: 'apiKey.create',
+    method: 'POST',
+    path: '/api-keys',
+    tag: 'API keys',
+    summary: 'Create an API key',
+    description: 'The key is in this answer and never again. It acts as the admin who made it, within its scopes, for as long as that admin is there. * is everything; what no scope names needs it. mode (live when left out): test keys send no one-time codes. Up to 100.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    body: Type.Object({ name: Name, scopes: Type.Array(GrantedScope, { minItems: 1, maxItems: 50 }), mode: Type.Optional(Type.Enum(['live', 'test'])) }),
+    reply: { status: 201, schema: Type.Object({ ...ApiKey.properties, key: Type.String() }) },
+    refusals: ['semantic_error'],
+    run: ({ workspaceId, caller, body: { name, scopes, mode = 'live' } }, { engine }) => engine.execute(createApiKey, { workspaceId, caller, params: { name, scopes, mode } }),
+  }),
+
+  route({
+    operation: 'apiKey.delete',
+    method: 'DELETE',
+    path: '/api-keys/{keyId}',
+    tag: 'API keys',
+    summary: 'Revoke an API key',
+    description: 'From this answer on it is 401 everywhere.',
+    access: { kind: 'agent', scope: null, role: 'admin' },
+    params: Type.Object({ keyId: Id }),
+    reply: { status: 204, schema: null },
+    refusals: [],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(revokeApiKey, { workspaceId, caller, params }),
+  }),
+];

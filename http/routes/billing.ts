@@ -1,0 +1,266 @@
+// Billing. Specification 4.14. What is asked of the provider is asked here, between the check that it may be and the command that takes
+// what came of it.
+
+import Type, { type Static } from 'typebox';
+import { cancelSubscription, changePlan, keepCustomer, readStanding, requireChangeable, requireLive, requireSeatsFor, setAddons, type SubscriptionView, takeProvided } from '../../engine/billing.ts';
+import { refuse, refuseField } from '../../engine/errors.ts';
+import { requireAgent } from '../../engine/roster.ts';
+import type { Caller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/command.ts';
+import type { View } from '../../engine/runtime/context.ts';
+import { isLocking, theSubscription } from '../../engine/subscription.ts';
+import { theWorkspace } from '../../engine/workspace.ts';
+import type { BillingProvider, ProvidedSubscription } from '../../workers/providers/billing.ts';
+import { type Call, route } from '../route.ts';
+import { Id, nullable, Time, Url } from '../schemas.ts';
+import type { Services } from '../services.ts';
+
+const maxInvoices = 100;
+
+const Plan = Type.Enum(['chat', 'support', 'business', 'enterprise']);
+const PaidPlan = Type.Enum(['chat', 'support', 'business']);
+const Addon = Type.Enum(['ai']);
+const Interval = Type.Enum(['monthly', 'annual']);
+const Source = Type.Enum(['local', 'stripe', 'marketplace']);
+const Subscription = Type.Object({
+  id: Id,
+  plan: Plan,
+  addons: Type.Array(Addon),
+  status: Type.Enum(['trialing', 'active', 'past_due', 'unpaid', 'paused', 'incomplete', 'incomplete_expired', 'canceled']),
+  billingInterval: Interval,
+  billingSource: Source,
+  currentPeriodStart: Time,
+  currentPeriodEnd: Time,
+  cancelAtPeriodEnd: Type.Boolean(),
+  createdAt: Time,
+});
+const Standing = Type.Object({
+  subscription: nullable(Subscription),
+  planId: Plan,
+  locked: Type.Boolean({ description: 'The trial is over, or the subscription ended or unpaid: every feature answers feature_locked. Nothing is lost; choosing a plan opens it again.' }),
+  daysLeftInTrial: nullable(Type.Integer({ minimum: 0 })),
+  addons: Type.Array(Addon),
+  billingSource: nullable(Source),
+  entitlements: Type.Object({ features: Type.Array(Type.String()), seats: Type.Object({ limit: nullable(Type.Integer()), taken: Type.Integer() }) }),
+});
+const Invoice = Type.Object({
+  id: Type.String(),
+  number: nullable(Type.String()),
+  status: Type.String(),
+  amountCents: Type.Integer({ description: 'In the currency\'s smallest unit.' }),
+  currency: Type.String(),
+  periodStart: Time,
+  periodEnd: Time,
+  hostedUrl: nullable(Type.String()),
+  createdAt: Time,
+});
+const Checkout = Type.Object({ planId: PaidPlan, interval: Interval, aiAddon: Type.Optional(Type.Boolean()), successUrl: Type.Optional(Url), cancelUrl: Type.Optional(Url) });
+const access = { kind: 'agent', scope: null, role: 'admin' } as const;
+
+export const billingRoutes = [
+  route({
+    operation: 'billing.subscription',
+    method: 'GET',
+    path: '/billing/subscription',
+    tag: 'Billing',
+    summary: 'Read the subscription and what it gives',
+    access,
+    reply: { status: 200, schema: Standing },
+    refusals: [],
+    read: (view) => readStanding(view),
+  }),
+
+  route({
+    operation: 'billing.invoices',
+    method: 'GET',
+    path: '/billing/invoices',
+    tag: 'Billing',
+    summary: 'List invoices',
+    description: 'The most recent 100, newest first. None where no money moves.',
+    access,
+    reply: { status: 200, schema: Type.Object({ invoices: Type.Array(Invoice) }) },
+    refusals: [],
+    async run(call, services) {
+      const customerId = theSubscription(viewOf(call, services))?.providerCustomerId;
+      if (services.billing === undefined || customerId == null) return { invoices: [] };
+      return { invoices: await services.billing.invoices(customerId, maxInvoices) };
+    },
+  }),
+
+  route({
+    operation: 'billing.checkout',
+    method: 'POST',
+    path: '/billing/checkout',
+    tag: 'Billing',
+    summary: 'Choose a plan',
+    description:
+      'A live subscription is changed in place, prorated, and a planned cancellation is taken back: {subscription}. Else a hosted page to pay on: {url}; it needs successUrl and cancelUrl. ' +
+      'The local provider changes the plan at once. Without aiAddon the add-ons stay as they are. Refused below the seats in use, and for a workspace that a marketplace bills.',
+    access,
+    httpOnly: true,
+    body: Checkout,
+    reply: { status: 200, schema: Type.Object({ url: Type.Optional(Type.String()), subscription: Type.Optional(Subscription) }) },
+    refusals: ['conflict', 'semantic_error'],
+    async run(call, services) {
+      const { billing, engine } = services;
+      const { planId, interval, aiAddon } = call.body;
+      const view = viewOf(call, services);
+      const present = requireChangeable(view, billing === undefined ? 'local' : 'stripe');
+      requireSeatsFor(view, planId);
+      const addons = aiAddon === undefined ? present?.addons : aiAddon ? (['ai'] as const) : [];
+      if (billing === undefined) return { subscription: await engine.execute(changePlan, { ...whoOf(call), params: { planId, interval, addons } }) };
+      const subscriptionId = liveIdOf(view);
+      if (subscriptionId !== undefined) return { subscription: await take(call, services, subscriptionId, () => billing.change(subscriptionId, { planId, interval, ...(addons === undefined ? {} : { addons }) })) };
+      const { successUrl, cancelUrl } = requireReturns(call.body);
+      const customerId = await customerOf(call, services, billing);
+      const trialEndsAt = present?.status === 'trialing' ? present.trialEndsAt : null;
+      return billing.checkout({ planId, interval, addons: addons ?? [], workspaceId: call.workspaceId, customerId, trialEndsAt, nowMs: services.clock.now(), successUrl, cancelUrl });
+    },
+  }),
+
+  route({
+    operation: 'billing.addons',
+    method: 'POST',
+    path: '/billing/addons',
+    tag: 'Billing',
+    summary: 'Set the add-ons',
+    description: 'The whole set that is wanted; the same set again changes nothing.',
+    access,
+    httpOnly: true,
+    body: Type.Object({ addons: Type.Array(Addon, { maxItems: 10 }) }),
+    reply: { status: 200, schema: Type.Object({ subscription: Subscription }) },
+    refusals: ['conflict', 'semantic_error'],
+    async run(call, services) {
+      const addons = [...new Set(call.body.addons)];
+      return {
+        subscription: await changeLive(call, services, {
+          provided: (billing, subscriptionId) => billing.change(subscriptionId, { addons }),
+          kept: (provider) => services.engine.execute(setAddons, { ...whoOf(call), params: { addons, provider } }),
+        }),
+      };
+    },
+  }),
+
+  route({
+    operation: 'billing.portal',
+    method: 'POST',
+    path: '/billing/portal',
+    tag: 'Billing',
+    summary: 'Open the billing portal',
+    description: 'A page of the provider to see invoices and change how to pay. The local provider has a page that says that nothing is charged.',
+    access,
+    httpOnly: true,
+    reply: { status: 200, schema: Type.Object({ url: Type.String() }) },
+    refusals: ['conflict'],
+    async run(call, services) {
+      const { billing, config } = services;
+      requireChangeable(viewOf(call, services), billing === undefined ? 'local' : 'stripe');
+      if (billing === undefined) return { url: `${config.baseUrl}/billing` };
+      return billing.portal(await customerOf(call, services, billing), config.baseUrl);
+    },
+  }),
+
+  route({
+    operation: 'billing.cancel',
+    method: 'POST',
+    path: '/billing/cancel',
+    tag: 'Billing',
+    summary: 'Cancel the subscription',
+    description: 'At the end of its period; a trial ends at once.',
+    access,
+    httpOnly: true,
+    reply: { status: 200, schema: Type.Object({ subscription: Subscription }) },
+    refusals: ['conflict', 'semantic_error'],
+    async run(call, services) {
+      const isTrial = theSubscription(viewOf(call, services))?.status === 'trialing';
+      return {
+        subscription: await changeLive(call, services, {
+          provided: (billing, subscriptionId) => billing.cancel(subscriptionId, isTrial ? 'now' : 'periodEnd'),
+          kept: (provider) => services.engine.execute(cancelSubscription, { ...whoOf(call), params: { provider } }),
+        }),
+      };
+    },
+  }),
+
+  route({
+    operation: 'billing.webhook',
+    method: 'POST',
+    path: '/billing/webhook',
+    tag: 'Billing',
+    summary: 'Take an event of the billing provider',
+    description: 'Stripe\'s, verified by Stripe-Signature. Events may come twice, late and in any order. Not there with the local provider.',
+    access: { kind: 'public' },
+    anyHeaders: true,
+    httpOnly: true,
+    rawBody: { contentType: 'application/json', schema: Type.Object({ id: Type.String(), type: Type.String() }) },
+    reply: { status: 200, schema: Type.Object({ received: Type.Boolean() }) },
+    refusals: ['invalid_signature'],
+    async run({ raw }, { billing, billingTurns, engine, clock }) {
+      if (billing === undefined || raw === undefined) refuse('not_found');
+      const signature = raw.headers['stripe-signature'] ?? refuse('invalid_signature');
+      const event = await billing.verify({ body: raw.body, signature, nowMs: clock.now() });
+      if (event === undefined) return { received: true };
+      return billingTurns.take(event.subscriptionId, async () => {
+        const told = await billing.subscription(event.subscriptionId);
+        // It may be of a workspace of another server that shares the account.
+        if (told !== undefined && engine.workspace(told.workspaceId) !== undefined) {
+          await engine.execute(takeProvided, { workspaceId: told.workspaceId, caller: systemCaller, params: { provided: told.provided, eventId: event.eventId } });
+        }
+        return { received: true };
+      });
+    },
+  }),
+];
+
+type Asking = Pick<Call, 'workspaceId' | 'caller'>;
+
+function whoOf({ workspaceId, caller }: Asking): { workspaceId: string; caller: Caller } {
+  return { workspaceId, caller };
+}
+
+function viewOf({ workspaceId, caller }: Asking, { engine }: Pick<Services, 'engine'>): View {
+  return (engine.workspace(workspaceId) ?? refuse('unauthorized')).view(caller);
+}
+
+/** The provider's name for the subscription that it bills now. */
+function liveIdOf(view: View): string | undefined {
+  const subscription = theSubscription(view);
+  return subscription === undefined || isLocking(subscription.status) ? undefined : (subscription.providerSubscriptionId ?? undefined);
+}
+
+/** Changes a subscription where it is: at the provider, or here when it is the local provider's or a trial. */
+async function changeLive(call: Asking, services: Services, how: { provided(billing: BillingProvider, subscriptionId: string): Promise<ProvidedSubscription>; kept(provider: 'local' | 'stripe'): Promise<SubscriptionView> }): Promise<SubscriptionView> {
+  const { billing } = services;
+  const provider = billing === undefined ? 'local' : 'stripe';
+  const view = viewOf(call, services);
+  requireLive(requireChangeable(view, provider));
+  const subscriptionId = liveIdOf(view);
+  return billing === undefined || subscriptionId === undefined ? how.kept(provider) : take(call, services, subscriptionId, () => how.provided(billing, subscriptionId));
+}
+
+/** In turn with what is told of the same subscription, so that an older state never overtakes a newer one. */
+function take(call: Asking, { engine, billingTurns }: Pick<Services, 'engine' | 'billingTurns'>, subscriptionId: string, ask: () => Promise<ProvidedSubscription>): Promise<SubscriptionView> {
+  return billingTurns.take(subscriptionId, async () => (await engine.execute(takeProvided, { ...whoOf(call), params: { provided: await ask(), eventId: undefined } })) ?? refuse('conflict'));
+}
+
+/** Made on first use, and kept; once, however many ask at a time. */
+function customerOf(call: Asking, services: Services, billing: BillingProvider): Promise<string> {
+  const { engine, billingTurns } = services;
+  return billingTurns.take(call.workspaceId, async () => {
+    const view = viewOf(call, services);
+    const known = theSubscription(view)?.providerCustomerId;
+    if (known != null) return known;
+    const { id, name } = theWorkspace(view);
+    const { email } = requireAgent(view, call.caller.kind === 'agent' ? call.caller.agentId : '');
+    const providerCustomerId = await billing.customerFor({ id, name, email });
+    await engine.execute(keepCustomer, { ...whoOf(call), params: { providerCustomerId } });
+    return providerCustomerId;
+  });
+}
+
+function requireReturns({ successUrl, cancelUrl }: Static<typeof Checkout>): { successUrl: string; cancelUrl: string } {
+  return {
+    successUrl: successUrl ?? refuseField('invalid_body', 'successUrl', 'must be given where a page to pay on is opened'),
+    cancelUrl: cancelUrl ?? refuseField('invalid_body', 'cancelUrl', 'must be given where a page to pay on is opened'),
+  };
+}

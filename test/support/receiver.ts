@@ -1,0 +1,76 @@
+// Somebody else's web server, as a webhook meets it: on a free loopback port, answering what a test says, keeping what it is sent.
+// It can go away and come back at the same address.
+
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Teardown } from './service.ts';
+
+export interface Received {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** Parsed. */
+  readonly body: any;
+}
+
+type Answer = number | { readonly status: number; readonly headers: Readonly<Record<string, string>> } | 'never';
+
+export class Receiver {
+  /** What it answers with. */
+  answer: (received: Received) => Answer | Promise<Answer> = () => 204;
+  readonly received: Received[] = [];
+  readonly #waiting: { count: number; resolve: () => void }[] = [];
+  #server: Server | undefined;
+  #port = 0;
+
+  static async start(t: Teardown): Promise<Receiver> {
+    const receiver = new Receiver();
+    await receiver.comeBack();
+    t.teardown(() => receiver.goAway());
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}/hook`;
+  }
+
+  async goAway(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (server === undefined) return;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+
+  async comeBack(): Promise<void> {
+    const server = createServer((request, response) => {
+      const parts: Buffer[] = [];
+      request.on('data', (part: Buffer) => parts.push(part));
+      request.on('end', () => void this.#take({ path: request.url ?? '', headers: request.headers, parts }).then((answer) => {
+        if (answer === 'never') return;
+        const { status, headers } = typeof answer === 'number' ? { status: answer, headers: {} } : answer;
+        response.writeHead(status, headers).end();
+      }));
+    });
+    await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve));
+    this.#server = server;
+    this.#port = (server.address() as AddressInfo).port;
+  }
+
+  /** Resolves when so many requests have come in all. */
+  async count(count: number): Promise<readonly Received[]> {
+    if (this.received.length < count) await new Promise<void>((resolve) => this.#waiting.push({ count, resolve }));
+    return this.received;
+  }
+
+  async #take({ path, headers, parts }: { path: string; headers: IncomingHttpHeaders; parts: Buffer[] }): Promise<Answer> {
+    const text = Buffer.concat(parts).toString('utf8');
+    const received: Received = { path, headers, text, body: JSON.parse(text) };
+    this.received.push(received);
+    for (const one of this.#waiting.splice(0)) {
+      if (this.received.length >= one.count) one.resolve();
+      else this.#waiting.push(one);
+    }
+    return this.answer(received);
+  }
+}

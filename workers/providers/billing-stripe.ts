@@ -1,0 +1,219 @@
+// Stripe as the billing provider. The only importer of its library, loaded at first use. Prices are found by their lookup keys
+// (`switchboard_business_monthly`, `switchboard_ai_annual`), so that amounts and currencies are Stripe's to keep. An event only says which
+// subscription to read anew: what it carries may be old, since events come in any order.
+
+import type Stripe from 'stripe';
+import type { Addon, BillingInterval, SubscriptionStatus } from '../../store/subscriptions.ts';
+import { type BillingProvider, BillingUnavailable, type Invoice, type Order, type PaidPlan, type ProvidedSubscription, UnsignedDelivery } from './billing.ts';
+
+export interface StripeSettings {
+  readonly secretKey: string;
+  readonly webhookSecret: string;
+  readonly apiUrl: string;
+  /** For one request. */
+  readonly timeoutMs?: number;
+}
+
+const defaultTimeoutMs = 10_000;
+const maxRetries = 2;
+/** How old a signed delivery may be (Stripe's own default). */
+const toleranceSeconds = 300;
+/** Stripe takes a trial's end from so far ahead (subscription_data.trial_end). */
+const shortestTrialMs = 48 * 3600_000;
+
+const plans: readonly PaidPlan[] = ['chat', 'support', 'business'];
+const addons: readonly Addon[] = ['ai'];
+const statuses: readonly SubscriptionStatus[] = ['trialing', 'active', 'past_due', 'unpaid', 'paused', 'incomplete', 'incomplete_expired', 'canceled'];
+const keyOf = (item: PaidPlan | Addon, interval: BillingInterval): string => `switchboard_${item}_${interval}`;
+const keyForm = /^switchboard_([a-z]+)_(monthly|annual)$/;
+
+/** Deliveries that tell of a subscription, and how they name it. */
+const subscriptionEvents = ['customer.subscription.created', 'customer.subscription.updated', 'customer.subscription.deleted', 'customer.subscription.paused', 'customer.subscription.resumed', 'customer.subscription.trial_will_end'];
+
+export function stripeBilling(settings: StripeSettings): BillingProvider {
+  let loading: Promise<Stripe> | undefined;
+
+  const client = (): Promise<Stripe> => (loading ??= load(settings));
+
+  /** What goes wrong at Stripe is not the caller's: a key of ours, a price that is missing, Stripe itself. */
+  async function ask<Result>(call: (stripe: Stripe) => Promise<Result>): Promise<Result> {
+    const stripe = await client();
+    try {
+      return await call(stripe);
+    } catch (cause) {
+      if (cause instanceof stripe.errors.StripeError) throw new BillingUnavailable(`Stripe refused or did not answer: ${cause.message}`, { cause });
+      throw cause;
+    }
+  }
+
+  /** The ids of prices, in the order of their keys. */
+  async function pricesOf(keys: readonly string[]): Promise<string[]> {
+    const found = await ask((stripe) => stripe.prices.list({ lookup_keys: [...keys], active: true }));
+    return keys.map((key) => found.data.find((price) => price.lookup_key === key)?.id ?? missing(key));
+  }
+
+  const read = (subscriptionId: string): Promise<Stripe.Subscription> => ask((stripe) => stripe.subscriptions.retrieve(subscriptionId));
+
+  return {
+    async customerFor({ id, name, email }) {
+      const customer = await ask((stripe) => stripe.customers.create({ name, email, metadata: { workspaceId: id } }));
+      return customer.id;
+    },
+
+    async checkout({ planId, interval, addons: wanted, workspaceId, customerId, trialEndsAt, nowMs, successUrl, cancelUrl }) {
+      const prices = await pricesOf([planId, ...wanted].map((item) => keyOf(item, interval)));
+      const open = await ask((stripe) => stripe.checkout.sessions.list({ customer: customerId, status: 'open' }));
+      for (const session of open.data) await ask((stripe) => stripe.checkout.sessions.expire(session.id));
+      const trialEndMs = trialEndsAt === null ? 0 : Date.parse(trialEndsAt);
+      const session = await ask((stripe) =>
+        stripe.checkout.sessions.create({
+          mode: 'subscription',
+          customer: customerId,
+          client_reference_id: workspaceId,
+          line_items: prices.map((price) => ({ price, quantity: 1 })),
+          subscription_data: { metadata: { workspaceId }, ...(trialEndMs - nowMs > shortestTrialMs ? { trial_end: Math.floor(trialEndMs / 1000) } : {}) },
+          success_url: successUrl,
+          cancel_url: cancelUrl,
+        }),
+      );
+      return { url: session.url ?? fail('Stripe made a checkout without an address') };
+    },
+
+    async change(subscriptionId, order) {
+      const present = await read(subscriptionId);
+      const { planId, addons: wanted, interval } = wantedOf(present, order);
+      const keys = [...(planId === undefined ? [] : [planId]), ...wanted].map((item) => keyOf(item, interval));
+      const prices = await pricesOf(keys);
+      const items = itemsOf(present, keys.map((key, index) => ({ key, price: prices[index] ?? '' })));
+      return provided(await ask((stripe) => stripe.subscriptions.update(subscriptionId, { items, proration_behavior: 'create_prorations', ...(order.planId === undefined ? {} : { cancel_at_period_end: false }) })));
+    },
+
+    async cancel(subscriptionId, when) {
+      return provided(await ask((stripe) => (when === 'now' ? stripe.subscriptions.cancel(subscriptionId) : stripe.subscriptions.update(subscriptionId, { cancel_at_period_end: true }))));
+    },
+
+    async portal(customerId, returnUrl) {
+      const { url } = await ask((stripe) => stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl }));
+      return { url };
+    },
+
+    async invoices(customerId, limit) {
+      const { data } = await ask((stripe) => stripe.invoices.list({ customer: customerId, limit }));
+      return data.map(invoiceOf);
+    },
+
+    async verify({ body, signature, nowMs }) {
+      const stripe = await client();
+      try {
+        const event = stripe.webhooks.constructEvent(Buffer.from(body), signature, settings.webhookSecret, toleranceSeconds, undefined, nowMs);
+        const subscriptionId = subscriptionIn(event);
+        return subscriptionId === undefined ? undefined : { eventId: event.id, subscriptionId };
+      } catch (cause) {
+        if (cause instanceof stripe.errors.StripeSignatureVerificationError) throw new UnsignedDelivery(cause.message, { cause });
+        throw cause;
+      }
+    },
+
+    async subscription(subscriptionId) {
+      const subscription = await read(subscriptionId);
+      const { workspaceId } = subscription.metadata;
+      return workspaceId === undefined ? undefined : { workspaceId, provided: provided(subscription) };
+    },
+  };
+}
+
+async function load({ secretKey, apiUrl, timeoutMs = defaultTimeoutMs }: StripeSettings): Promise<Stripe> {
+  const { default: Stripe } = await import('stripe');
+  const { protocol, hostname, port } = new URL(apiUrl);
+  return new Stripe(secretKey, {
+    protocol: protocol === 'http:' ? 'http' : 'https',
+    host: hostname,
+    ...(port === '' ? {} : { port }),
+    timeout: timeoutMs,
+    maxNetworkRetries: maxRetries,
+    telemetry: false,
+  });
+}
+
+/** The subscription that an event is about. Other events of the same account are none of ours. */
+function subscriptionIn(event: Stripe.Event): string | undefined {
+  if (event.type === 'checkout.session.completed') {
+    const { subscription } = event.data.object;
+    return subscription === null ? undefined : idOf(subscription);
+  }
+  // The list names only types whose object is a subscription.
+  return subscriptionEvents.includes(event.type) ? (event.data.object as Stripe.Subscription).id : undefined;
+}
+
+/** What is to be paid for when these wishes are added to what is paid for now. */
+function wantedOf(present: Stripe.Subscription, order: Partial<Order>): { planId: PaidPlan | undefined; interval: BillingInterval; addons: readonly Addon[] } {
+  const { planId, billingInterval, addons } = provided(present);
+  return { planId: order.planId ?? planId, interval: order.interval ?? billingInterval, addons: order.addons ?? addons };
+}
+
+/** The changes that lead from the items of a subscription to the wanted prices: each item of ours becomes another, goes, or is added. */
+function itemsOf(present: Stripe.Subscription, wanted: readonly { key: string; price: string }[]): Stripe.SubscriptionUpdateParams.Item[] {
+  const kindOf = (key: string | null): string | undefined => {
+    const name = keyForm.exec(key ?? '')?.[1];
+    return plans.some((plan) => plan === name) ? 'plan' : name;
+  };
+  const left = new Map(wanted.map((one) => [kindOf(one.key), one.price]));
+  const items: Stripe.SubscriptionUpdateParams.Item[] = [];
+  for (const item of present.items.data) {
+    const kind = kindOf(item.price.lookup_key);
+    if (kind === undefined) continue;
+    const price = left.get(kind);
+    left.delete(kind);
+    items.push(price === undefined ? { id: item.id, deleted: true } : { id: item.id, price });
+  }
+  for (const price of left.values()) items.push({ price, quantity: 1 });
+  return items;
+}
+
+function provided(subscription: Stripe.Subscription): ProvidedSubscription {
+  const [first] = subscription.items.data;
+  const named = subscription.items.data.flatMap(({ price }) => keyForm.exec(price.lookup_key ?? '')?.[1] ?? []);
+  return {
+    providerSubscriptionId: subscription.id,
+    providerCustomerId: idOf(subscription.customer),
+    planId: plans.find((plan) => named.includes(plan)),
+    addons: addons.filter((addon) => named.includes(addon)),
+    // A status of a later version of Stripe's is taken for one that still tries to collect.
+    status: statuses.find((status) => status === subscription.status) ?? 'past_due',
+    billingInterval: first?.price.recurring?.interval === 'year' ? 'annual' : 'monthly',
+    currentPeriodStart: isoOf(first?.current_period_start ?? subscription.created),
+    currentPeriodEnd: isoOf(subscription.ended_at ?? first?.current_period_end ?? subscription.created),
+    cancelAtPeriodEnd: subscription.cancel_at_period_end,
+    trialEndsAt: subscription.status !== 'trialing' || subscription.trial_end === null ? null : isoOf(subscription.trial_end),
+  };
+}
+
+function invoiceOf(invoice: Stripe.Invoice): Invoice {
+  return {
+    id: invoice.id,
+    number: invoice.number,
+    status: invoice.status ?? 'draft',
+    amountCents: invoice.total,
+    currency: invoice.currency,
+    periodStart: isoOf(invoice.period_start),
+    periodEnd: isoOf(invoice.period_end),
+    hostedUrl: invoice.hosted_invoice_url ?? null,
+    createdAt: isoOf(invoice.created),
+  };
+}
+
+function idOf(named: string | { readonly id: string }): string {
+  return typeof named === 'string' ? named : named.id;
+}
+
+function isoOf(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
+}
+
+function missing(key: string): never {
+  return fail(`Stripe has no active price with the lookup key ${key}`);
+}
+
+function fail(message: string): never {
+  throw new BillingUnavailable(message);
+}
