@@ -98,6 +98,8 @@ t.test('an outside library has one file that imports it', async (t) => {
     luxon: ['engine/time-zones.ts'],
     'libphonenumber-js': ['workers/numbering-plan.ts'],
     re2js: ['engine/url-patterns.ts'],
+    undici: ['workers/providers/fetcher.ts'],
+    'ipaddr.js': ['workers/providers/host-resolver.ts'],
     stripe: ['workers/providers/billing-stripe.ts'],
     nodemailer: ['workers/providers/mail.ts'],
     'smtp-server': ['workers/providers/smtp-listener.ts'],
