@@ -11,6 +11,8 @@ import { conversationReadRoutes } from './routes/conversation-reads.ts';
 import { conversationRoutes } from './routes/conversations.ts';
 import { emailRoutes } from './routes/email.ts';
 import { integrationRoutes } from './routes/integrations.ts';
+import { oauthAppRoutes } from './routes/oauth-apps.ts';
+import { oauthRoutes } from './routes/oauth.ts';
 import { phoneNumberRoutes } from './routes/phone-numbers.ts';
 import { knowledgeRoutes } from './routes/knowledge.ts';
 import { savedReplyRoutes } from './routes/saved-replies.ts';
@@ -18,6 +20,9 @@ import { siteRoutes } from './routes/sites.ts';
 import { storageRoutes } from './routes/storage.ts';
 import { ticketRoutes } from './routes/tickets.ts';
 import { uploadRoutes } from './routes/uploads.ts';
+import { verificationServiceRoutes } from './routes/verification-services.ts';
+import { verificationWebhookRoutes } from './routes/verification-webhooks.ts';
+import { verificationRoutes } from './routes/verification.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { widgetRoutes } from './routes/widget.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
@@ -43,4 +48,9 @@ export const apiRoutes: readonly Route[] = [
   ...apiKeyRoutes,
   ...webhookRoutes,
   ...billingRoutes,
+  ...verificationRoutes,
+  ...verificationServiceRoutes,
+  ...verificationWebhookRoutes,
+  ...oauthAppRoutes,
+  ...oauthRoutes,
 ];

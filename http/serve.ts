@@ -42,12 +42,14 @@ import { listenForMail, MailNotTaken, type SmtpListener } from '../workers/provi
 import { createWebhookSender } from '../workers/providers/webhook-sender.ts';
 import { createReader, type Reader } from '../workers/reader.ts';
 import { createSecretBox } from '../workers/secret-box.ts';
+import { createTotp } from '../workers/totp.ts';
 import type { Config } from './config.ts';
 import { readOrMakeSecret, takeDataFolder } from './data-folder.ts';
 import { createInboundMail, UnacceptableMail } from './inbound-mail.ts';
 import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from './knowledge-parts.ts';
 import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { appSecret } from './oauth-clients.ts';
 import { sendQueuedMail } from './outgoing-mail.ts';
 import { Pipeline } from './pipeline.ts';
 import type { Route } from './route.ts';
@@ -58,6 +60,7 @@ import { createServer } from './server.ts';
 import type { Services } from './services.ts';
 import { Sockets } from './sockets.ts';
 import { createUploadLinks } from './upload-links.ts';
+import { sendCode } from './verification-codes.ts';
 import { createVisitorTokens } from './visitor-tokens.ts';
 import { sendWebhook } from './webhook-sending.ts';
 
@@ -184,7 +187,18 @@ export async function compose(options: ServeOptions): Promise<Composition> {
       await objects?.remove(key);
       return key;
     },
-    sendWebhook: (item) => sendWebhook({ engine, sender: webhookSender, secrets, clock }, item),
+    sendWebhook: (item) => sendWebhook({ engine, sender: webhookSender, secrets, clock, appSecret: (clientId, workspaceId) => appSecret({ engine, secrets, config }, clientId, workspaceId) }, item),
+    sendCode: (item) =>
+      sendCode(
+        {
+          secrets,
+          now: () => clock.now(),
+          mail: ({ workspaceId, id, ...message }) => sendQueuedMail({ engine, sender: mail, secrets, mailFrom: config.mailFrom }, { workspaceId, id, mail: message }).catch(asOutsideFailure),
+          text: (sms) => byCarrier(carrier, carrier.provider, () => carrier.sendSms(sms)),
+          speak: (message) => byCarrier(carrier, carrier.provider, () => carrier.speak(message)),
+        },
+        item,
+      ),
   });
   const engine: Engine = new Engine({ ...ofFiles, ids, random, deadlines: deadlineCommands, outbox });
   const directory = new Directory(ofFiles);
@@ -204,6 +218,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     accessTokens: createAccessTokens(secret, () => clock.now()),
     visitorTokens: createVisitorTokens(secret),
     secrets,
+    totp: createTotp(),
     carrier,
     numberingPlan,
     reader,

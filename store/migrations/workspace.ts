@@ -11,6 +11,8 @@ import { uploads } from './workspace/0009-uploads.ts';
 import { apiKeys } from './workspace/0010-api-keys.ts';
 import { webhooks } from './workspace/0011-webhooks.ts';
 import { billing } from './workspace/0012-billing.ts';
+import { verification } from './workspace/0013-verification.ts';
+import { oauth } from './workspace/0014-oauth.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
-export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads, apiKeys, webhooks, billing];
+export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads, apiKeys, webhooks, billing, verification, oauth];
