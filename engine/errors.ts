@@ -16,6 +16,11 @@ export const refusals = {
   cannot_demote_owner: { status: 400, message: 'The owner stays an admin.' },
   cannot_deactivate_self: { status: 400, message: 'You cannot deactivate yourself.' },
   cannot_deactivate_owner: { status: 400, message: 'The owner cannot be deactivated.' },
+  bad_channel: { status: 400, message: 'There is no such channel.' },
+  invalid_email: { status: 400, message: 'This is not an email address.' },
+  invalid_number: { status: 400, message: 'This is not a phone number in E.164, such as +14155550123.' },
+  no_default_service: { status: 400, message: 'Name a serviceId: this workspace has no verification service yet.' },
+  channel_not_enabled: { status: 400, message: 'The service does not use this channel.' },
   unauthorized: { status: 401, message: 'A valid bearer token is required.' },
   invalid_signature: { status: 401, message: 'The signature is missing or wrong.' },
   token_revoked: { status: 401, message: 'This token was revoked. Sign in again.' },
@@ -24,12 +29,15 @@ export const refusals = {
   plan_limit: { status: 402, message: 'Your plan does not include phone numbers.' },
   seat_limit_reached: { status: 402, message: 'Every seat of your plan is taken.' },
   storage_limit_reached: { status: 402, message: 'The storage of your plan is full.' },
+  insufficient_credits: { status: 402, message: 'There is no credit left for this.' },
   forbidden: { status: 403, message: 'You may not do this.' },
   admin_required: { status: 403, message: 'Only an admin may do this.' },
   not_assigned: { status: 403, message: 'The call is not yours.' },
   insufficient_scope: { status: 403, message: 'This key or app was not given the scope that this needs.' },
+  country_not_allowed: { status: 403, message: 'The service does not send to this country.' },
   channel_not_assigned: { status: 403, message: 'You do not work in this channel.' },
   not_found: { status: 404, message: 'There is no such thing.' },
+  service_not_found: { status: 404, message: 'There is no such verification service.' },
   method_not_allowed: { status: 405, message: 'This path does not take this method.' },
   request_timeout: { status: 408, message: 'The request took too long to arrive.' },
   conflict: { status: 409, message: 'It exists already.' },
@@ -42,12 +50,18 @@ export const refusals = {
   campaign_archived: { status: 409, message: 'An archived campaign cannot be changed.' },
   email_taken: { status: 409, message: 'An agent with this email exists already.' },
   email_already_exists: { status: 409, message: 'An agent with this email exists already.' },
+  default_required: { status: 409, message: 'Make another service the default first.' },
   already_joined: { status: 409, message: 'The agent has joined already.' },
   gone: { status: 410, message: 'It is no longer there.' },
   reset_token_expired: { status: 410, message: 'This reset link was used, replaced or is too old. Ask for a new one.' },
   payload_too_large: { status: 413, message: 'The request is too large.' },
   range_too_large: { status: 422, message: 'The range is longer than 365 days.' },
   semantic_error: { status: 422, message: 'The request breaks a rule.' },
+  channel_not_available: { status: 422, message: 'This channel is not offered yet.' },
+  channel_not_sendable: { status: 422, message: 'Nothing is sent on this channel: enrol a factor and check its codes.' },
+  preview_not_available: { status: 422, message: 'This channel is not offered yet and cannot be enabled.' },
+  /** What the factor's endpoints answer for channel_not_enabled (specification 7). */
+  totp_not_enabled: { status: 422, message: 'The service does not use this channel.', told: 'channel_not_enabled' },
   rate_limited: { status: 429, message: 'Too many requests. Wait before you try again.' },
   site_bootstrap_failed: { status: 500, message: 'The workspace has no site, and none could be made for its first ticket.' },
   server_error: { status: 500, message: 'Something went wrong here. Try again later.' },
@@ -57,9 +71,15 @@ export const refusals = {
   embedding_unavailable: { status: 503, message: 'Embedding is switched off or not working right now.' },
   storage_not_configured: { status: 503, message: 'No storage for files is configured.' },
   service_unavailable: { status: 503, message: 'The service cannot do this right now. Try again later.' },
-} as const satisfies Record<string, { status: number; message: string }>;
+} as const satisfies Record<string, { status: number; message: string; told?: string }>;
 
 export type Slug = keyof typeof refusals;
+
+/** The word that the caller is told, where one word has two statuses. */
+export function wordOf(slug: Slug): string {
+  const { told }: { message: string; told?: string } = refusals[slug];
+  return told ?? slug;
+}
 
 /** By field path (`attachments.0.url`), what is wrong with it. */
 export type FieldErrors = Record<string, string[]>;
@@ -74,12 +94,15 @@ export class Refusal {
   readonly detail: object | undefined;
   /** What failed outside, for the log alone. */
   readonly cause: unknown;
+  /** Seconds after which another try may be welcome; told beside the slug, not in the detail (specification 7). */
+  readonly retryAfter: number | undefined;
 
-  constructor(slug: Slug, message: string, detail: object | undefined, cause?: unknown) {
+  constructor(slug: Slug, message: string, detail: object | undefined, more: { readonly cause?: unknown; readonly retryAfter?: number | undefined } = {}) {
     this.slug = slug;
     this.message = message;
     this.detail = detail;
-    this.cause = cause;
+    this.cause = more.cause;
+    this.retryAfter = more.retryAfter;
   }
 
   get status(): number {
@@ -88,8 +111,8 @@ export class Refusal {
 }
 
 /** Leaves the command with a refusal; what it wrote is undone. */
-export function refuse(slug: Slug, options: { message?: string; detail?: object; cause?: unknown } = {}): never {
-  throw new Refusal(slug, options.message ?? refusals[slug].message, options.detail, options.cause);
+export function refuse(slug: Slug, options: { message?: string; detail?: object; cause?: unknown; retryAfter?: number } = {}): never {
+  throw new Refusal(slug, options.message ?? refusals[slug].message, options.detail, options);
 }
 
 /** Refuses because of one field of the request. */

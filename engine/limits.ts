@@ -33,3 +33,16 @@ export const maxKbArticles = 500;
 export const maxAttachmentBytes = 25 * 1024 * 1024;
 export const maxLogoBytes = 2 * 1024 * 1024;
 export const uploadLinkMs = 5 * 60_000;
+/** Wrong codes after which a verification is locked for good. */
+export const maxCheckAttempts = 5;
+export const verifyPerMinuteCap = 10;
+export const verifyPerDayCap = 1000;
+export const verifyCodeLength = 6;
+export const verifyTtlSeconds = 600;
+export const destinationSendsPerMinute = 3;
+export const sourceSendsPerMinute = 10;
+export const verificationsKeptMs = 90 * 24 * 3600_000;
+export const oauthCodeMs = 60_000;
+export const accessTokenMs = 3600_000;
+/** From the last use: each use brings a new one. */
+export const refreshTokenMs = 90 * 24 * 3600_000;

@@ -24,6 +24,7 @@ import { webhookDeliveryKind } from './webhook-feed.ts';
 import { autoClose, autoCloseDeadline } from './status.ts';
 import { ringTimeout } from './unanswered.ts';
 import { expireUpload, removeObjectKind, removeObjectRetryDelaysMs, uploadDeadline } from './uploads.ts';
+import { codeKind, codeRetryDelaysMs, type CodeToSend, keptOfCode } from './verification-delivery.ts';
 
 export const deadlineCommands: DeadlineCommands = {
   [handshakeDeadline]: expireAssignment,
@@ -54,6 +55,7 @@ export interface OutsidePorts {
   embed(item: { workspaceId: string }): Promise<string>;
   removeObject(item: { key: string }): Promise<string>;
   sendWebhook(item: OutboxItem): Promise<string>;
+  sendCode(item: { workspaceId: string; id: string; verificationId: string; code: CodeToSend }): Promise<string>;
 }
 
 /** Over all workspaces. Each keeps a site, a page reader and an embedder busy. */
@@ -116,6 +118,12 @@ export function outboxKinds(ports: OutsidePorts): OutboxKinds {
       isApart: true,
       deliver: (item) => ports.sendWebhook(item),
       settled: settleDelivery,
+    },
+    [codeKind]: {
+      retryDelaysMs: codeRetryDelaysMs,
+      // Written by enqueueCode() alone.
+      deliver: (item) => ports.sendCode({ workspaceId: item.workspaceId, id: item.id, verificationId: item.subjectId ?? '', code: item.payload as CodeToSend }),
+      kept: (payload) => keptOfCode(payload as CodeToSend),
     },
   };
 }

@@ -19,6 +19,10 @@ export interface Config {
   readonly trustProxy: boolean;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly autoCloseDays: number;
+  /** One-time codes that a workspace may send in a day. */
+  readonly verifyPerDay: number;
+  /** Client ids of the apps that every workspace may use: those that the operator has reviewed. */
+  readonly oauthLiveApps: readonly string[];
   readonly mail: { readonly provider: 'outbox' } | { readonly provider: 'smtp'; readonly url: string };
   /** The address mail is sent from. */
   readonly mailFrom: string;
@@ -63,6 +67,8 @@ export type CarrierConfig =
       readonly authToken: string;
       /** A number or a messaging service; null: no SMS. */
       readonly smsFrom: string | null;
+      /** A number; null: no calls out. */
+      readonly voiceFrom: string | null;
       readonly apiUrl: string;
       readonly pricingUrl: string;
     };
@@ -94,6 +100,8 @@ export function readConfig(given: Environment): Config {
     trustProxy: flag(env, 'TRUST_PROXY'),
     logLevel: oneOf(env, 'LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
     autoCloseDays: number(env, 'AUTO_CLOSE_DAYS', { fallback: 7, min: 0, max: 3650 }),
+    verifyPerDay: integer(env, 'VERIFY_PER_DAY', { fallback: 5000, min: 1, max: 100_000 }),
+    oauthLiveApps: clientIds(env, 'OAUTH_LIVE_APPS'),
     mail: mailSettings(env),
     mailFrom: address(env, 'MAIL_FROM', `switchboard@${mailHost}`),
     carrier: carrierSettings(env),
@@ -182,6 +190,7 @@ function carrierSettings(env: Environment): CarrierConfig {
     accountSid: matching(env, 'TWILIO_ACCOUNT_SID', /^AC[0-9a-fA-F]{32}$/, 'must be AC and 32 hex digits when CARRIER_PROVIDER is twilio'),
     authToken: matching(env, 'TWILIO_AUTH_TOKEN', /^\S{16,}$/, 'must be the auth token of the account when CARRIER_PROVIDER is twilio'),
     smsFrom: env['TWILIO_SMS_FROM'] === undefined ? null : matching(env, 'TWILIO_SMS_FROM', /^(\+[1-9]\d{6,14}|MG[0-9a-fA-F]{32})$/, 'must be a number such as +14155550123 or a messaging service (MG…) when CARRIER_PROVIDER is twilio'),
+    voiceFrom: voiceFrom(env),
     apiUrl: url(env, 'TWILIO_API_URL', 'https://api.twilio.com'),
     pricingUrl: url(env, 'TWILIO_PRICING_URL', 'https://pricing.twilio.com'),
   };
@@ -201,11 +210,26 @@ function billingSettings(env: Environment): BillingConfig {
   };
 }
 
+/** A number that texts calls too, unless another is named. */
+function voiceFrom(env: Environment): string | null {
+  if (env['TWILIO_VOICE_FROM'] !== undefined) return matching(env, 'TWILIO_VOICE_FROM', e164, 'must be a number such as +14155550123 when CARRIER_PROVIDER is twilio');
+  return e164.test(env['TWILIO_SMS_FROM'] ?? '') ? (env['TWILIO_SMS_FROM'] ?? null) : null;
+}
+
+const e164 = /^\+[1-9]\d{6,14}$/;
+
 function matching(env: Environment, name: string, shape: RegExp, rule: string): string {
   const text = env[name] ?? '';
   // Its text may be a secret, so the message does not repeat it.
   if (!shape.test(text)) throw new ConfigError(`${name} ${rule}`);
   return text;
+}
+
+function clientIds(env: Environment, name: string): readonly string[] {
+  const ids = (env[name] ?? '').split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
+  const wrong = ids.find((id) => !/^app_[A-Za-z0-9_-]+$/.test(id));
+  if (wrong !== undefined) throw new ConfigError(`${name} must be client ids (app_...) parted by commas, not ${wrong}`);
+  return ids;
 }
 
 function integer(env: Environment, name: string, rule: { fallback: number; min: number; max: number }): number {

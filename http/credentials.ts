@@ -2,13 +2,15 @@
 // the caller may do is not asked here; what a key was limited to is handed on.
 
 import { findByText, isApiKey, noteApiKeyUse, workspaceOfApiKey } from '../engine/api-keys.ts';
+import { findAccess, isAppToken, workspaceOfToken } from '../engine/oauth.ts';
 import { refuse } from '../engine/errors.ts';
 import { isActive, theRoster } from '../engine/roster.ts';
 import { type Caller, systemCaller } from '../engine/runtime/command.ts';
-import type { Grant } from '../engine/scopes.ts';
+import { type Grant, scopeNames } from '../engine/scopes.ts';
 import { allowsOrigin, requireSite } from '../engine/sites.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import type { AccessClaims } from '../workers/access-tokens.ts';
+import { clientOf, mayServe } from './oauth-clients.ts';
 import { jsonIn } from './parts.ts';
 import type { Place } from './rooms.ts';
 import type { Access, RawRequest, SignedRequest, Signer } from './route.ts';
@@ -32,6 +34,7 @@ export function authenticate(access: Access, token: string | undefined, services
   if (token === undefined) refuse('unauthorized');
   if (access.kind === 'visitor') return authenticateVisitor(token, services);
   if (isApiKey(token)) return keyCredential(token, services);
+  if (isAppToken(token)) return appCredential(token, services);
   const known = services.accessTokens.known(token);
   if (known !== undefined) return agentCredential(known, services);
   return services.accessTokens.verify(token).then((claims) => (claims === undefined ? refuse('unauthorized') : agentCredential(claims, services)));
@@ -73,7 +76,18 @@ function keyCredential(key: string, { engine, log }: Pick<Services, 'engine' | '
 
 /** The workspace that a bearer of an agent or a key is about, as far as that can be said at once; empty when it cannot. */
 export function workspaceOf(token: string, services: Pick<Services, 'accessTokens'>): string {
-  return (isApiKey(token) ? workspaceOfApiKey(token) : services.accessTokens.known(token)?.workspaceId) ?? '';
+  return (isApiKey(token) ? workspaceOfApiKey(token) : isAppToken(token) ? workspaceOfToken(token) : services.accessTokens.known(token)?.workspaceId) ?? '';
+}
+
+/** The agent that allowed the app, limited to what it allowed and to what the app still registers. Refuses unauthorized, token_revoked. */
+function appCredential(token: string, services: Pick<Services, 'engine' | 'config'>): Credential {
+  const workspaceId = workspaceOfToken(token) ?? refuse('unauthorized');
+  const workspace = services.engine.workspace(workspaceId) ?? refuse('unauthorized');
+  const { clientId, agentId, scopes, counts } = findAccess(workspace.view(systemCaller), token) ?? refuse('unauthorized');
+  const client = clientOf(services, clientId);
+  if (!counts || client === undefined || !mayServe(services, client, workspaceId)) refuse('token_revoked', { message: 'The app may no longer do this. Ask for consent again.' });
+  const granted = scopeNames.filter((scope) => scopes.includes(scope) && client.app.scopes.includes(scope));
+  return { caller: { kind: 'agent', agentId }, workspaceId, grant: { by: 'app', id: clientId, scopes: granted, mode: 'live' } };
 }
 
 /** Refuses unauthorized. */

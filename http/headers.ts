@@ -4,11 +4,11 @@
 import { refuseField } from '../engine/errors.ts';
 import type { Ids } from '../engine/runtime/ids.ts';
 import type { RequestHead } from './pipeline.ts';
-import type { Budget } from './rate-limiter.ts';
+import type { Budget, ToldBudget } from './rate-limiter.ts';
 import type { Method, Route } from './route.ts';
 
 const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;
-const exposed = 'Allow, X-Request-Id, Service-Version, Sunset, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After';
+const exposed = 'Allow, X-Request-Id, Service-Version, Sunset, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, App-RateLimit-Limit, App-RateLimit-Remaining, App-RateLimit-Reset, Retry-After';
 
 /** The caller's id for this request, when it is one that is safe to log and to echo; else a new one. */
 export function requestIdOf(head: RequestHead, ids: Pick<Ids, 'uuid'>): string {
@@ -33,6 +33,11 @@ export function requireJsonType(head: RequestHead): void {
   if (!/^application\/json\s*($|;)/i.test(head.headers['content-type'] ?? '')) refuseField('invalid_body', 'Content-Type', 'must be application/json');
 }
 
+/** Refuses invalid_body. */
+export function requireFormType(head: RequestHead): void {
+  if (!/^application\/x-www-form-urlencoded\s*($|;)/i.test(head.headers['content-type'] ?? '')) refuseField('invalid_body', 'Content-Type', 'must be application/x-www-form-urlencoded');
+}
+
 /** RFC 9110 §12.5.1, as far as one type needs it: a range that holds JSON and is not weighed down to nothing. */
 function admitsJson(accept: string): boolean {
   if (accept === 'application/json' || accept === '*/*') return true;
@@ -47,7 +52,7 @@ export interface ReplyFacts {
   readonly requestId: string;
   readonly version?: string | undefined;
   readonly route?: Pick<Route, 'sunset'> | undefined;
-  readonly budget?: Budget | undefined;
+  readonly budget?: ToldBudget | undefined;
 }
 
 export function replyHeaders(facts: ReplyFacts): Record<string, string> {
@@ -59,11 +64,16 @@ export function replyHeaders(facts: ReplyFacts): Record<string, string> {
     headers['Access-Control-Expose-Headers'] = exposed;
   }
   if (facts.budget !== undefined) {
-    headers['RateLimit-Limit'] = String(facts.budget.limit);
-    headers['RateLimit-Remaining'] = String(facts.budget.remaining);
-    headers['RateLimit-Reset'] = String(facts.budget.resetSeconds);
+    tellBudget(headers, '', facts.budget);
+    if (facts.budget.ofApp !== undefined) tellBudget(headers, 'App-', facts.budget.ofApp);
   }
   return headers;
+}
+
+function tellBudget(headers: Record<string, string>, prefix: string, budget: Budget): void {
+  headers[`${prefix}RateLimit-Limit`] = String(budget.limit);
+  headers[`${prefix}RateLimit-Remaining`] = String(budget.remaining);
+  headers[`${prefix}RateLimit-Reset`] = String(budget.resetSeconds);
 }
 
 /** What a browser asks before it sends a request of another origin: everything is allowed, since the bearer decides (specification 5). */

@@ -2,6 +2,8 @@
 
 import type { TSchema } from 'typebox';
 import { refusals, type Slug } from '../engine/errors.ts';
+import { scopeNames, scopes } from '../engine/scopes.ts';
+import { shapeAt } from './error-shapes.ts';
 import { slugsOf } from './pipeline.ts';
 import { fullPath, type Route } from './route.ts';
 
@@ -29,12 +31,13 @@ export function openApi(routes: readonly Route[], options: { baseUrl: string; ve
       securitySchemes: {
         workspaceToken: { type: 'http', scheme: 'bearer', description: 'From register, login, join or reset-password.' },
         apiKey: { type: 'http', scheme: 'bearer', description: 'sk_live_... or sk_test_..., limited to its scopes. What a route needs is its x-scope; null needs a key for everything.' },
+        appToken: { type: 'oauth2', description: 'For apps: access tokens from /oauth/token, limited to what the agent allowed. What a route needs is its x-scope.', flows: { authorizationCode: { authorizationUrl: `${options.baseUrl}/oauth/authorize`, tokenUrl: `${options.baseUrl}/oauth/token`, refreshUrl: `${options.baseUrl}/oauth/token`, scopes: Object.fromEntries(scopeNames.filter((name) => scopes[name].forApps).map((name) => [name, scopes[name].summary])) } } },
         visitorToken: { type: 'http', scheme: 'bearer', description: 'From widget/sessions.' },
         signature: { type: 'apiKey', in: 'header', name: 'X-Signature', description: 'sha256=<hex>: HMAC-SHA256 over the raw body with the workspace\'s secret of workspace/integrations.' },
       },
       parameters: { ServiceVersion: serviceVersion, RequestId: requestId },
       headers,
-      schemas: { Error: errorSchema },
+      schemas: { Error: errorSchema, VerificationError: verificationErrorSchema, OAuthError: oauthErrorSchema },
     },
   };
 }
@@ -51,6 +54,29 @@ const errorSchema = {
   },
 } as const;
 
+/** Specification 7: the verification API words its errors itself. The check of an unknown id is worded as its other outcomes are. */
+const verificationErrorSchema = {
+  type: 'object',
+  properties: {
+    error: { type: 'string', description: 'Branch on this.' },
+    message: { type: 'string' },
+    details: { type: 'object', description: 'By field, what is not valid.' },
+    channel: { type: 'string' },
+    scope: { type: 'string', description: 'Which cap was hit, or which scope is missing.' },
+    retryAfter: { type: 'integer', description: 'Seconds; with 429.' },
+    id: { type: 'string', description: 'Of a check, instead of an error.' },
+    verified: { const: false },
+    reason: { const: 'not_found' },
+  },
+} as const;
+
+/** RFC 6749 §5.2. */
+const oauthErrorSchema = {
+  type: 'object',
+  required: ['error'],
+  properties: { error: { type: 'string' }, error_description: { type: 'string' } },
+} as const;
+
 const requestIdSchema = { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' } as const;
 const serviceVersion = { name: 'Service-Version', in: 'header', required: false, description: 'Pins the behaviour current on that date. Default: the latest.', schema: { type: 'string', format: 'date' } } as const;
 const requestId = { name: 'X-Request-Id', in: 'header', required: false, description: 'Yours for this request; one of ours when it is left out or of another form.', schema: requestIdSchema } as const;
@@ -62,6 +88,9 @@ const headers = {
   'RateLimit-Limit': { description: 'Calls a minute that the caller has.', schema: { type: 'integer' } },
   'RateLimit-Remaining': { description: 'What is left of them.', schema: { type: 'integer' } },
   'RateLimit-Reset': { description: 'Seconds until they are all there again.', schema: { type: 'integer' } },
+  'App-RateLimit-Limit': { description: 'With an app\'s token: calls a minute that the app has. RateLimit-* tell of the budget that all apps of the workspace share.', schema: { type: 'integer' } },
+  'App-RateLimit-Remaining': { description: 'What is left of them.', schema: { type: 'integer' } },
+  'App-RateLimit-Reset': { description: 'Seconds until they are all there again.', schema: { type: 'integer' } },
   'Retry-After': { description: 'Seconds after which another try is welcome.', schema: { type: 'integer' } },
   Sunset: { description: 'When this route ends (RFC 8594).', schema: { type: 'string' } },
 } as const;
@@ -69,6 +98,7 @@ const headers = {
 function headersOf(route: Route, status: number): Json {
   const names: (keyof typeof headers)[] = ['X-Request-Id', 'Service-Version'];
   if (route.access.kind !== 'public' && status !== 401) names.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
+  if (route.access.kind === 'agent' && status !== 401) names.push('App-RateLimit-Limit', 'App-RateLimit-Remaining', 'App-RateLimit-Reset');
   if (status === 429 || status === 503) names.push('Retry-After');
   if (route.sunset !== undefined) names.push('Sunset');
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
@@ -89,7 +119,7 @@ function operationOf(route: Route): Json {
     parameters: [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query'), ...['ServiceVersion', 'RequestId'].map((name) => ({ $ref: `#/components/parameters/${name}` }))],
     ...(route.rawBody === undefined ? {} : { requestBody: { required: true, content: { [route.rawBody.contentType]: { schema: route.rawBody.schema } } } }),
     ...(route.receive === undefined ? {} : { requestBody: { required: true, content: { '*/*': { schema: { type: 'string', format: 'binary' } } } } }),
-    ...(route.body === undefined ? {} : { requestBody: { required: hasRequired(route.body), content: { 'application/json': { schema: route.body } } } }),
+    ...(route.body === undefined ? {} : { requestBody: { required: hasRequired(route.body), content: { [route.form === true ? 'application/x-www-form-urlencoded' : 'application/json']: { schema: route.body } } } }),
     responses: {
       [reply.status]: {
         description: 'Done.',
@@ -106,7 +136,7 @@ function securityOf(access: Route['access']): Json[] {
     case 'public':
       return [];
     case 'agent':
-      return [{ workspaceToken: [] }, { apiKey: [] }];
+      return [...(access.credential === 'key' ? [] : [{ workspaceToken: [] }]), { apiKey: [] }, ...(access.scope !== null && scopes[access.scope].forApps ? [{ appToken: [access.scope] }] : [])];
     case 'visitor':
       return [{ visitorToken: [] }];
     case 'signed':
@@ -121,11 +151,12 @@ function errorsOf(route: Route): Json {
     byStatus.set(status, [...(byStatus.get(status) ?? []), slug]);
   }
   const responses: Json = {};
+  const { name, contentType, word } = shapeAt(fullPath(route));
   for (const [status, slugs] of [...byStatus].sort(([a], [b]) => a - b)) {
     responses[status] = {
-      description: slugs.map((slug) => `\`${slug}\`: ${refusals[slug].message}`).join(' '),
+      description: slugs.map((slug) => `\`${word(slug)}\`: ${refusals[slug].message}`).join(' '),
       headers: headersOf(route, status),
-      content: { 'application/json': { schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { error: { enum: slugs } } }] } } },
+      content: { [contentType]: { schema: name === undefined ? { type: 'string' } : { allOf: [{ $ref: `#/components/schemas/${name}` }, { properties: { error: { enum: [...new Set(slugs.map(word))] } } }] } } },
     };
   }
   return responses;

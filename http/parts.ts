@@ -2,7 +2,7 @@
 // route's schemas. A handler sees what its route declares and nothing else. Used by the pipeline alone.
 
 import { type FieldErrors, refuse, refuseField, refuseFields, type Slug } from '../engine/errors.ts';
-import { requireJsonType } from './headers.ts';
+import { requireFormType, requireJsonType } from './headers.ts';
 import { parseJson } from './json.ts';
 import type { RequestHead } from './pipeline.ts';
 import type { Route } from './route.ts';
@@ -49,6 +49,7 @@ export function bodyOf(route: Route, head: RequestHead, bytes: Uint8Array): unkn
   if (route.rawBody !== undefined || route.access.kind === 'signed') return undefined;
   if (route.anyHeaders === true && route.body === undefined) return bytes;
   if (bytes.length === 0) return undefined;
+  if (route.form === true) return formOf(head, bytes);
   if (route.anyHeaders === undefined) requireJsonType(head);
   return jsonIn(bytes);
 }
@@ -59,6 +60,24 @@ export function jsonIn(bytes: Uint8Array): unknown {
     return parseJson(utf8.decode(bytes));
   } catch {
     refuseField('invalid_body', 'body', 'must be JSON');
+  }
+}
+
+/** What comes empty counts as left out, what comes twice as a list, which no schema of a form takes (RFC 6749 §3.2). */
+function formOf(head: RequestHead, bytes: Uint8Array): unknown {
+  requireFormType(head);
+  const form: Record<string, unknown> = {};
+  for (const [name, value] of new URLSearchParams(utf8Text(bytes))) {
+    if (value !== '') form[name] = Object.hasOwn(form, name) ? [form[name], value] : value;
+  }
+  return form;
+}
+
+function utf8Text(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    refuseField('invalid_body', 'body', 'must be UTF-8');
   }
 }
 
@@ -90,14 +109,14 @@ export function partsOfFrame(reader: PartsReader, given: Record<string, unknown>
 }
 
 /** Refuses not_found for a path, invalid_query, and invalid_body or the area's own slug. Every field that is wrong is named. */
-export function requireSound(reader: PartsReader, parts: Parts, invalidSlug: Slug): void {
+export function requireSound(reader: PartsReader, parts: Parts, slugs: { readonly query: Slug; readonly body: Slug }): void {
   // An id that is not even one names nothing (decisions, "Errors").
   if (reader.validateParams?.(parts.params) !== undefined) refuse('not_found');
-  refuseWith('invalid_query', reader.validateQuery?.(parts.query));
+  refuseWith(slugs.query, reader.validateQuery?.(parts.query));
   if (reader.validateBody === undefined) return;
   // No body at all stands for an empty one; null is a body, and not an object.
   if (parts.body === undefined) parts.body = {};
-  refuseWith(invalidSlug, reader.validateBody(parts.body));
+  refuseWith(slugs.body, reader.validateBody(parts.body));
   reader.dropUnknown?.(parts.body);
 }
 

@@ -18,8 +18,9 @@ import { authenticate, authenticateSigned, type Credential, workspaceOf } from '
 import { allowOf, bearerOf, preflightHeaders, replyHeaders, type ReplyFacts, requestIdOf, requireAccept } from './headers.ts';
 import type { Metrics } from './metrics.ts';
 import { bodyOf, type Parts, partsOfFrame, type PartsReader, partsReader, queryOf, requireSound } from './parts.ts';
-import { type Budget, RateLimiter } from './rate-limiter.ts';
-import { errorBody, RateRefusal, refusalOf, retryAfterOf } from './replies.ts';
+import { shapeAt } from './error-shapes.ts';
+import { type Budget, RateLimiter, type ToldBudget } from './rate-limiter.ts';
+import { errorBody, rateRefusal, refusalOf, retryAfterOf } from './replies.ts';
 import type { Call, Input, RawReply, RawRequest, Route } from './route.ts';
 import { Router } from './router.ts';
 import type { Services } from './services.ts';
@@ -106,7 +107,7 @@ function rawOf({ path, query, headers }: RequestHead, body: Uint8Array): RawRequ
 }
 
 type Outcome = { readonly status: number; readonly value: unknown } | { readonly raw: RawReply } | { readonly refusal: Refusal };
-type Settle = (outcome: Outcome, budget: Budget | undefined) => void;
+type Settle = (outcome: Outcome, budget: ToldBudget | undefined) => void;
 
 export const maxBodyBytes = 1024 * 1024;
 /** The longest that is an address (RFC 5321 §4.5.3.1); what is longer is refused by its schema, and must not fill the limiter's memory. */
@@ -249,7 +250,7 @@ export class Pipeline {
     const whenDurable = (leave: () => void): void => this.#services.engine.whenDurable(call.workspaceId, leave);
     const failWhenDurable = (error: unknown): void => whenDurable(() => fail(error));
     try {
-      requireSound(compiled.reader, call, route.invalidSlug ?? 'invalid_body');
+      requireSound(compiled.reader, call, { query: route.invalidQuerySlug ?? 'invalid_query', body: route.invalidSlug ?? 'invalid_body' });
       const view = call.workspaceId === '' ? undefined : (this.#services.engine.workspace(call.workspaceId) ?? refuse('unauthorized')).view(call.caller);
       if (view !== undefined) authorise(route, view, call);
       // Each part was held against the route's own schema.
@@ -279,22 +280,27 @@ export class Pipeline {
   }
 
   /** Takes one call from its budget. `budget` is what the headers tell of: the caller's own, not that of an address or an email. */
-  #spend(route: Route, call: Call & Parts): { budget?: Budget; exceeded?: RateRefusal } {
+  #spend(route: Route, call: Call & Parts): { budget?: ToldBudget; exceeded?: Refusal } {
     const { config } = this.#services;
     const { limit } = route;
     if (limit !== undefined && limit.by !== 'caller') {
       const subject = limit.by === 'ip' ? call.ip : emailIn(call.body);
       if (subject === undefined || !config.rateLimits) return {};
-      const { allowed, resetSeconds } = this.#limiter.take(`${route.operation}:${subject}`, limit.perMinute);
-      return allowed ? {} : { exceeded: new RateRefusal(resetSeconds) };
+      const budget = limit.by === 'email' ? (limit.budget ?? route.operation) : route.operation;
+      const { allowed, resetSeconds } = this.#limiter.take(`${budget}:${subject}`, limit.perMinute);
+      return allowed ? {} : { exceeded: rateRefusal(resetSeconds) };
     }
     // Other systems deliver in bursts what was said by many.
     if (call.workspaceId === '' || route.access.kind === 'signed') return {};
     const factor = limit?.factor ?? 1;
-    const key = keyOf(call.caller, call.workspaceId);
+    const perMinute = config.rateLimitPerMinute * factor;
     // A route with a larger budget has one of its own, or its calls would use up everybody's.
-    const budget = this.#limiter.take(factor === 1 ? key : `${key}:${route.operation}`, config.rateLimitPerMinute * factor);
-    return budget.allowed || !config.rateLimits ? { budget } : { budget, exceeded: new RateRefusal(budget.resetSeconds) };
+    const take = (key: string): Budget => this.#limiter.take(factor === 1 ? key : `${key}:${route.operation}`, perMinute);
+    const app = call.grant?.by === 'app' ? call.grant.id : undefined;
+    // All apps of a workspace share one budget (specification 5.14), so that none of them takes that of the people.
+    const shared = take(app === undefined ? keyOf(call.caller, call.workspaceId) : `apps:${call.workspaceId}`);
+    const budget: ToldBudget = app === undefined ? shared : { ...shared, ofApp: take(`app:${app}:${call.workspaceId}`) };
+    return budget.allowed || !config.rateLimits ? { budget } : { budget, exceeded: rateRefusal(budget.resetSeconds) };
   }
 
   #success(compiled: CompiledRoute, value: unknown): Outcome {
@@ -315,7 +321,7 @@ export class Pipeline {
     return { refusal };
   }
 
-  #replyTo(begun: Begun, outcome: Outcome, budget: Budget | undefined): Reply {
+  #replyTo(begun: Begun, outcome: Outcome, budget: ToldBudget | undefined): Reply {
     const facts: ReplyFacts = { head: begun.head, requestId: begun.requestId, version: begun.version, route: begun.compiled.route, budget };
     if ('refusal' in outcome) return this.#refused(outcome.refusal, facts);
     const headers = replyHeaders(facts);
@@ -343,11 +349,12 @@ export class Pipeline {
 
   #refused(refusal: Refusal, facts: ReplyFacts): Reply {
     const headers = replyHeaders(facts);
-    headers['Content-Type'] = 'application/json; charset=utf-8';
+    const shape = shapeAt(facts.head.path);
+    headers['Content-Type'] = `${shape.contentType}; charset=utf-8`;
     const retryAfter = retryAfterOf(refusal);
     if (retryAfter !== undefined) headers['Retry-After'] = String(retryAfter);
     if (refusal.status === 401) headers['WWW-Authenticate'] = 'Bearer';
-    return { status: refusal.status, headers, body: JSON.stringify(errorBody(refusal)) };
+    return { status: refusal.status, headers, body: shape.write(refusal) };
   }
 
   #observe(operation: string, status: number, startedMs: number, requestId: string): void {
@@ -372,6 +379,7 @@ export function slugsOf(route: Route): ReadonlySet<Slug> {
     if (access.feature !== undefined) slugs.add(access.featureSlug ?? 'feature_locked');
   }
   if (route.invalidSlug !== undefined) slugs.add(route.invalidSlug);
+  if (route.invalidQuerySlug !== undefined) slugs.add(route.invalidQuerySlug);
   return slugs;
 }
 
@@ -390,6 +398,7 @@ function authorise(route: Route, view: View, call: Call): void {
   const { access } = route;
   if (access.kind === 'agent') {
     const agent = callingAgent(view);
+    if (access.credential === 'key' && call.grant === undefined) refuse('unauthorized', { message: 'A valid API key is required.' });
     if (call.grant !== undefined && !allows(call.grant, access.scope)) refuse('insufficient_scope', { detail: { scope: access.scope ?? '*' } });
     if (access.role === 'admin' && agent.role !== 'admin') refuse(access.roleSlug ?? 'admin_required');
     if (access.role === 'senior' && !isSenior(agent)) refuse(access.roleSlug ?? 'admin_required');
@@ -408,5 +417,5 @@ function keyOf(caller: Caller, workspaceId: string): string {
 
 function emailIn(body: unknown): string | undefined {
   const email = (body as { email?: unknown } | null | undefined)?.email;
-  return typeof email === 'string' && email.length <= maxEmailChars ? email.toLowerCase() : undefined;
+  return typeof email === 'string' && email !== '' && email.length <= maxEmailChars ? email.toLowerCase() : undefined;
 }

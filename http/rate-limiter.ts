@@ -10,6 +10,11 @@ export interface Budget {
   readonly allowed: boolean;
 }
 
+/** What a caller is told of its own budget; an app is told of its share as well. */
+export interface ToldBudget extends Budget {
+  readonly ofApp?: Budget;
+}
+
 interface Window {
   endsMs: number;
   used: number;

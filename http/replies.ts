@@ -1,7 +1,7 @@
 // From what a handler returned or threw to what the caller is told. The one place where an unexpected error becomes a 500 and
 // its cause goes to the log.
 
-import { Refusal, refusals, type Slug } from '../engine/errors.ts';
+import { Refusal, refusals, type Slug, wordOf } from '../engine/errors.ts';
 import { CommitFailed, LaneFull } from '../engine/runtime/lane.ts';
 import { WorkspaceUnavailable } from '../engine/runtime/engine.ts';
 import type { Log } from '../engine/runtime/log.ts';
@@ -16,20 +16,14 @@ import { ThreadBusy, ThreadFailed, ThreadUnavailable } from '../workers/thread.t
 
 export interface ErrorBody {
   readonly statusCode: number;
-  readonly error: Slug;
+  readonly error: string;
   readonly message: string;
   readonly detail?: object;
   readonly retryAfter?: number;
 }
 
-/** A refusal that says when to come back; the specification puts the seconds beside the slug, not in the detail. */
-export class RateRefusal extends Refusal {
-  readonly retryAfter: number;
-
-  constructor(retryAfter: number, message: string = refusals.rate_limited.message) {
-    super('rate_limited', message, undefined);
-    this.retryAfter = retryAfter;
-  }
+export function rateRefusal(retryAfter: number, message: string = refusals.rate_limited.message): Refusal {
+  return new Refusal('rate_limited', message, undefined, { retryAfter });
 }
 
 /** Seconds after which a client may try what failed for want of a resource. */
@@ -59,15 +53,14 @@ function slugOf(error: unknown): Slug {
 export function errorBody(refusal: Refusal): ErrorBody {
   return {
     statusCode: refusal.status,
-    error: refusal.slug,
+    error: wordOf(refusal.slug),
     message: refusal.message,
     ...(refusal.detail === undefined ? {} : { detail: refusal.detail }),
-    ...(refusal instanceof RateRefusal ? { retryAfter: refusal.retryAfter } : {}),
+    ...(refusal.retryAfter === undefined ? {} : { retryAfter: refusal.retryAfter }),
   };
 }
 
 /** Seconds for the Retry-After header, when there is one. */
 export function retryAfterOf(refusal: Refusal): number | undefined {
-  if (refusal instanceof RateRefusal) return refusal.retryAfter;
-  return refusal.status === 503 ? unavailableRetrySeconds : undefined;
+  return refusal.retryAfter ?? (refusal.status === 503 ? unavailableRetrySeconds : undefined);
 }

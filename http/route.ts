@@ -25,6 +25,8 @@ export type Access =
       readonly feature?: Feature;
       /** How this area words the refusal of a feature. */
       readonly featureSlug?: 'feature_locked' | 'plan_limit';
+      /** Only a key will do: who signed in is told unauthorized. */
+      readonly credential?: 'key';
     }
   | { readonly kind: 'visitor' }
   /**
@@ -48,8 +50,8 @@ export interface Signer {
 export type RateRule =
   | { readonly by: 'caller'; readonly factor: number }
   | { readonly by: 'ip'; readonly perMinute: number }
-  /** A field of the body, compared without case. */
-  | { readonly by: 'email'; readonly perMinute: number };
+  /** A field of the body, compared without case. `budget`: the operation whose budget it shares. */
+  | { readonly by: 'email'; readonly perMinute: number; readonly budget?: string };
 
 /** A request as it came: what signatures are made over. */
 export interface RawRequest {
@@ -110,10 +112,14 @@ interface Described {
   readonly refusals: readonly Slug[];
   /** The slug of a body that is not valid, where the area has its own. */
   readonly invalidSlug?: Slug;
+  /** The same for a query. */
+  readonly invalidQuerySlug?: Slug;
   /** Takes no notice of Accept and Content-Type. */
   readonly anyHeaders?: true;
   /** The body is handed over unread, as bytes: the handler checks who signed it before it reads it. The schema documents it. */
   readonly rawBody?: { readonly contentType: string; readonly schema: TSchema };
+  /** The body is a form (application/x-www-form-urlencoded) instead of JSON. */
+  readonly form?: true;
   /** Announced in the Sunset header, YYYY-MM-DD, at least twelve months ahead. */
   readonly sunset?: string;
   /** Not offered to sockets: pages, files, what changes the credential itself. */

@@ -14,6 +14,8 @@ import { contactRoutes } from './routes/contacts.ts';
 import { conversationRoutes } from './routes/conversations.ts';
 import { emailRoutes } from './routes/email.ts';
 import { integrationRoutes } from './routes/integrations.ts';
+import { oauthAppRoutes } from './routes/oauth-apps.ts';
+import { oauthRoutes } from './routes/oauth.ts';
 import { phoneNumberRoutes } from './routes/phone-numbers.ts';
 import { knowledgeRoutes } from './routes/knowledge.ts';
 import { goalRoutes } from './routes/goals.ts';
@@ -24,6 +26,9 @@ import { storageRoutes } from './routes/storage.ts';
 import { ticketRoutes } from './routes/tickets.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { visitorRoutes } from './routes/visitors.ts';
+import { verificationServiceRoutes } from './routes/verification-services.ts';
+import { verificationWebhookRoutes } from './routes/verification-webhooks.ts';
+import { verificationRoutes } from './routes/verification.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { widgetRoutes } from './routes/widget.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
@@ -55,4 +60,9 @@ export const apiRoutes: readonly Route[] = [
   ...apiKeyRoutes,
   ...webhookRoutes,
   ...billingRoutes,
+  ...verificationRoutes,
+  ...verificationServiceRoutes,
+  ...verificationWebhookRoutes,
+  ...oauthAppRoutes,
+  ...oauthRoutes,
 ];

@@ -44,6 +44,7 @@ import { listenForMail, MailNotTaken, type SmtpListener } from '../workers/provi
 import { createWebhookSender } from '../workers/providers/webhook-sender.ts';
 import { createReader, type Reader } from '../workers/reader.ts';
 import { createSecretBox } from '../workers/secret-box.ts';
+import { createTotp } from '../workers/totp.ts';
 import type { Config } from './config.ts';
 import { readOrMakeSecret, takeDataFolder } from './data-folder.ts';
 import { createInboundMail, UnacceptableMail } from './inbound-mail.ts';
@@ -51,6 +52,7 @@ import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from
 import { createExportLinks } from './export-links.ts';
 import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { appSecret } from './oauth-clients.ts';
 import { sendQueuedMail } from './outgoing-mail.ts';
 import { Pipeline } from './pipeline.ts';
 import type { Route } from './route.ts';
@@ -61,6 +63,7 @@ import { createServer } from './server.ts';
 import type { Services } from './services.ts';
 import { Sockets } from './sockets.ts';
 import { createUploadLinks } from './upload-links.ts';
+import { sendCode } from './verification-codes.ts';
 import { createVisitorTokens } from './visitor-tokens.ts';
 import { sendWebhook } from './webhook-sending.ts';
 
@@ -189,7 +192,18 @@ export async function compose(options: ServeOptions): Promise<Composition> {
       await objects?.remove(key);
       return key;
     },
-    sendWebhook: (item) => sendWebhook({ engine, sender: webhookSender, secrets, clock }, item),
+    sendWebhook: (item) => sendWebhook({ engine, sender: webhookSender, secrets, clock, appSecret: (clientId, workspaceId) => appSecret({ engine, secrets, config }, clientId, workspaceId) }, item),
+    sendCode: (item) =>
+      sendCode(
+        {
+          secrets,
+          now: () => clock.now(),
+          mail: ({ workspaceId, id, ...message }) => sendQueuedMail({ engine, sender: mail, secrets, mailFrom: config.mailFrom }, { workspaceId, id, mail: message }).catch(asOutsideFailure),
+          text: (sms) => byCarrier(carrier, carrier.provider, () => carrier.sendSms(sms)),
+          speak: (message) => byCarrier(carrier, carrier.provider, () => carrier.speak(message)),
+        },
+        item,
+      ),
   });
   const engine: Engine = new Engine({ ...ofFiles, ids, random, deadlines: deadlineCommands, outbox });
   const directory = new Directory(ofFiles);
@@ -211,6 +225,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     secrets,
     exportLinks: createExportLinks(secret),
     commerce: commerceOf(config, options),
+    totp: createTotp(),
     carrier,
     numberingPlan,
     reader,

@@ -21,6 +21,7 @@ import type { Reader } from '../workers/reader.ts';
 import type { Crawler } from '../workers/crawler.ts';
 import type { ImageSource } from '../workers/image-source.ts';
 import type { ObjectStore } from '../workers/providers/objects.ts';
+import type { Totp } from '../workers/totp.ts';
 import type { Config } from './config.ts';
 import type { InboundMail } from './inbound-mail.ts';
 import type { UploadLinks } from './upload-links.ts';
@@ -61,6 +62,7 @@ export interface Services extends RetrievalPorts {
   readonly billing: BillingProvider | undefined;
   /** By the provider's name for a subscription, or by workspace. */
   readonly billingTurns: Turns;
+  readonly totp: Totp;
   /** Ends the visitor's open sockets: it was blocked. */
   dropVisitor(workspaceId: string, visitorId: string): void;
 }

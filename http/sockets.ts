@@ -12,7 +12,7 @@ import { visitorKind, visitorSelf } from '../engine/visitors.ts';
 import { identify, type Known } from './credentials.ts';
 import { agentMaySee, clientFrame, EventFrame, missedBy, startOf } from './frames.ts';
 import type { Pipeline } from './pipeline.ts';
-import { errorBody, RateRefusal } from './replies.ts';
+import { errorBody, rateRefusal } from './replies.ts';
 import { type Namespace, type Place, Rooms } from './rooms.ts';
 import type { Services } from './services.ts';
 import { closeCodes, type Connection, type Hello, isKnown, type Session, type State } from './session.ts';
@@ -257,7 +257,7 @@ export class Sockets {
       if (session.state.name !== 'closed') this.#send(session, [JSON.stringify({ type: 'reply', id, status, body })]);
     };
     if (session.callsUnderWay >= maxCallsUnderWay) {
-      answer(429, errorBody(new RateRefusal(callsRetrySeconds, `Wait for replies: a socket may have ${maxCallsUnderWay} calls under way.`)));
+      answer(429, errorBody(rateRefusal(callsRetrySeconds, `Wait for replies: a socket may have ${maxCallsUnderWay} calls under way.`)));
       return;
     }
     session.callsUnderWay += 1;

@@ -5,6 +5,7 @@ import { createHmac } from 'node:crypto';
 import type { Clock } from '../engine/runtime/clock.ts';
 import { systemCaller } from '../engine/runtime/command.ts';
 import type { Engine } from '../engine/runtime/engine.ts';
+import type { Ids } from '../engine/runtime/ids.ts';
 import { type OutboxItem, OutsideFailure } from '../engine/runtime/outbox.ts';
 import { theWebhooks } from '../engine/webhook-feed.ts';
 import { webhookSecretName } from '../engine/webhooks.ts';
@@ -18,10 +19,18 @@ export interface WebhookSending {
   readonly sender: WebhookSender;
   readonly secrets: SecretBox;
   readonly clock: Clock;
+  /** Of the app that subscribed; undefined when there is none that may still be told. */
+  appSecret(clientId: string, workspaceId: string): string | undefined;
 }
 
 /** Before the base64 of a secret's bytes (Standard Webhooks). */
-export const secretPrefix = 'whsec_';
+const secretPrefix = 'whsec_';
+/** Standard Webhooks: 24 to 64. */
+const secretBytes = 32;
+
+export function freshWebhookSecret(ids: Pick<Ids, 'secret'>): string {
+  return secretPrefix + Buffer.from(ids.secret(secretBytes), 'base64url').toString('base64');
+}
 
 /** Resolves to the receiver's answer. Rejects with OutsideFailure where nothing is to be sent any more. */
 export async function sendWebhook(sending: WebhookSending, item: Pick<OutboxItem, 'workspaceId' | 'subjectId'>): Promise<string> {
@@ -43,7 +52,12 @@ export function signatureOf(key: Uint8Array, message: { id: string; timestamp: s
   return `v1,${createHmac('sha256', key).update(`${message.id}.${message.timestamp}.${message.body}`).digest('base64')}`;
 }
 
-function signingKey({ secrets }: WebhookSending, workspaceId: string, webhook: WebhookRecord): Uint8Array {
-  if (webhook.sealedSecret === null) throw new OutsideFailure('its app is gone', { permanent: true });
+/** An app's is the bytes of its client secret (decisions "OAuth"). */
+function signingKey({ secrets, appSecret }: WebhookSending, workspaceId: string, webhook: WebhookRecord): Uint8Array {
+  if (webhook.sealedSecret === null) {
+    const secret = webhook.appId === null ? undefined : appSecret(webhook.appId, workspaceId);
+    if (secret === undefined) throw new OutsideFailure('its app is gone', { permanent: true });
+    return Buffer.from(secret);
+  }
   return Buffer.from(secrets.open(webhook.sealedSecret, webhookSecretName(workspaceId, webhook.id)).slice(secretPrefix.length), 'base64');
 }

@@ -18,6 +18,8 @@ t.test('everything runs with nothing set', async (t) => {
     autoCloseDays: 7,
     mail: { provider: 'outbox' },
     mailFrom: 'switchboard@localhost',
+    verifyPerDay: 5000,
+    oauthLiveApps: [],
     mailHost: 'localhost',
     smtp: undefined,
     dnsServers: undefined,
@@ -57,6 +59,8 @@ const good: [string, string, object][] = [
   ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
   ['AUTO_CLOSE_DAYS', '0.5', { autoCloseDays: 0.5 }],
   ['AUTO_CLOSE_DAYS', '0', { autoCloseDays: 0 }],
+  ['VERIFY_PER_DAY', '1', { verifyPerDay: 1 }],
+  ['OAUTH_LIVE_APPS', 'app_a, app_b-_1,', { oauthLiveApps: ['app_a', 'app_b-_1'] }],
   ['MAIL_PROVIDER', 'outbox', { mail: { provider: 'outbox' } }],
   ['MAIL_FROM', 'help@example.com', { mailFrom: 'help@example.com' }],
   ['BASE_URL', 'http://[::1]:8080', { mailHost: 'localhost' }],
@@ -90,8 +94,10 @@ t.test('a good value is taken', async (t) => {
   for (const [name, value, settings] of good) t.match(readConfig({ [name]: value }), settings, `${name}=${value}`);
   t.match(readConfig(certificate), { smtp: { port: 0, tls: { certFile: '/etc/cert.pem', keyFile: '/etc/key.pem' } } });
   t.match(readConfig({ ...twilio, TWILIO_SMS_FROM: '+14155550123', TWILIO_API_URL: 'http://127.0.0.1:1', TWILIO_PRICING_URL: 'http://127.0.0.1:2' }), {
-    carrier: { provider: 'twilio', accountSid: twilio.TWILIO_ACCOUNT_SID, authToken: twilio.TWILIO_AUTH_TOKEN, smsFrom: '+14155550123', apiUrl: 'http://127.0.0.1:1', pricingUrl: 'http://127.0.0.1:2' },
+    carrier: { provider: 'twilio', accountSid: twilio.TWILIO_ACCOUNT_SID, authToken: twilio.TWILIO_AUTH_TOKEN, smsFrom: '+14155550123', voiceFrom: '+14155550123', apiUrl: 'http://127.0.0.1:1', pricingUrl: 'http://127.0.0.1:2' },
   });
+  t.match(readConfig({ ...twilio, TWILIO_VOICE_FROM: '+14155550199' }), { carrier: { smsFrom: null, voiceFrom: '+14155550199' } });
+  t.throws(() => readConfig({ ...twilio, TWILIO_VOICE_FROM: 'hunter2' }), { name: 'ConfigError', message: /^TWILIO_VOICE_FROM must / });
   t.match(readConfig({ MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtps://user:secret@mail.example.com:465' }), { mail: { provider: 'smtp', url: 'smtps://user:secret@mail.example.com:465' } });
 });
 
@@ -120,6 +126,8 @@ const bad: [string, string][] = [
   ...['yes', '2'].map((value): [string, string] => ['TRUST_PROXY', value]),
   ['LOG_LEVEL', 'loud'],
   ...['-1', '3651', 'never', 'Infinity', 'NaN'].map((value): [string, string] => ['AUTO_CLOSE_DAYS', value]),
+  ...['0', '100001', '1.5'].map((value): [string, string] => ['VERIFY_PER_DAY', value]),
+  ...['x', 'app_', 'app_a;app_b'].map((value): [string, string] => ['OAUTH_LIVE_APPS', value]),
   ['MAIL_PROVIDER', 'pigeon'],
   ['CARRIER_PROVIDER', 'pigeon'],
   ['SECRETS_KEY', 'x'.repeat(31)],
@@ -176,7 +184,7 @@ t.test('every variable that is read is tried above', async (t) => {
   const source = readFileSync(join(import.meta.dirname, '../http/config.ts'), 'utf8');
   const read = new Set([...source.matchAll(/'([A-Z][A-Z0-9_]{3,})'/g)].map(([, name = '']) => name));
   const ofBuckets = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY', 'S3_REGION'];
-  const tried = new Set([...ofBuckets, ...good.map(([name]) => name), ...bad.map(([name]) => name), 'SMTP_URL', ...Object.keys(certificate), ...Object.keys(stripe), ...Object.keys(twilio), 'TWILIO_SMS_FROM', 'TWILIO_API_URL', 'TWILIO_PRICING_URL']);
+  const tried = new Set([...ofBuckets, ...good.map(([name]) => name), ...bad.map(([name]) => name), 'SMTP_URL', ...Object.keys(certificate), ...Object.keys(stripe), ...Object.keys(twilio), 'TWILIO_SMS_FROM', 'TWILIO_VOICE_FROM', 'TWILIO_API_URL', 'TWILIO_PRICING_URL']);
   t.same([...read].filter((name) => !tried.has(name)), [], 'untried');
   t.same([...tried].filter((name) => !read.has(name)), []);
 });

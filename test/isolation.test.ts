@@ -1,8 +1,11 @@
 // What belongs to one workspace is not there for another: 404 everywhere, never 403 (specification 5).
 
 import t from 'tap';
+import { shapeAt } from '../http/error-shapes.ts';
+import { fullPath } from '../http/route.ts';
 import { callRoute, paramsOf, soundBody } from './support/endpoints.ts';
 import { claimLine, deliver, ringLine } from './support/calls.ts';
+import { makeKey } from './support/keys.ts';
 import { startService } from './support/service.ts';
 
 t.test('[5] isolation of workspaces', async (t) => {
@@ -37,6 +40,9 @@ t.test('[5] isolation of workspaces', async (t) => {
     const webhook = await service.post('/webhooks', { url: 'http://127.0.0.1:9/', events: ['note.created'] }, owner.token);
     await service.post(`/conversations/${chat.id}/notes`, { body: 'To be told' }, owner.token);
     const { deliveries } = (await service.get(`/webhooks/${webhook.body.id}/deliveries`, owner.token)).body;
+    const verifyService = await service.post('/verify/services', { name: 'Sign-in' }, owner.token);
+    const app = await service.post('/oauth-apps', { name: 'An app', redirectUris: ['https://app.example/'], scopes: ['agents:read'] }, owner.token);
+    const verification = await service.post('/verify', { to: 'a@example.com', channel: 'email' }, key.body.key);
     const ids: Record<string, string> = {
       messageId: messages[0].id,
       domainId: domain.id,
@@ -56,6 +62,9 @@ t.test('[5] isolation of workspaces', async (t) => {
       keyId: key.body.id,
       webhookId: webhook.body.id,
       deliveryId: deliveries[0].id,
+      serviceId: verifyService.body.id,
+      appId: app.body.id,
+      verificationId: verification.body.id,
       visitorId: chat.customer.visitorId,
       workspaceId: owner.workspaceId,
       articleId: article.body.id,
@@ -65,12 +74,12 @@ t.test('[5] isolation of workspaces', async (t) => {
       uploadId,
       filename,
     };
-    return { ids, customer: chat.customer };
+    return { ids, customer: chat.customer, key: key.body.key };
   };
   const ours = await thingsOf(here);
   const theirs = await thingsOf(there);
   const everything = async () => {
-    const paths = ['/agents', '/departments', '/business-hours', '/sites', '/saved-replies', '/workspace/settings', '/api-keys', '/webhooks', '/billing/subscription', '/campaigns', '/goals', '/contacts', '/conversations/queue', `/conversations/${theirs.ids['conversationId']}/messages`, `/conversations/${theirs.ids['conversationId']}/notes`];
+    const paths = ['/agents', '/departments', '/business-hours', '/sites', '/saved-replies', '/workspace/settings', '/api-keys', '/verify/services', '/verify/credits', '/verify/webhooks', '/oauth-apps', '/webhooks', '/billing/subscription', '/campaigns', '/goals', '/contacts', '/conversations/queue', `/conversations/${theirs.ids['conversationId']}/messages`, `/conversations/${theirs.ids['conversationId']}/notes`];
     return Promise.all(paths.map(async (path) => (await service.get(path, there.token)).body));
   };
   const before = await everything();
@@ -82,10 +91,11 @@ t.test('[5] isolation of workspaces', async (t) => {
     // Every combination in which at least one id is of the other workspace.
     const combinations = params.length === 1 ? [theirs.ids] : [theirs.ids, { ...ours.ids, [params.at(-1) ?? '']: theirs.ids[params.at(-1) ?? ''] ?? '' }, { ...theirs.ids, [params.at(-1) ?? '']: ours.ids[params.at(-1) ?? ''] ?? '' }];
     t.test(`[5] ${route.operation} with an id of another workspace`, async (t) => {
-      const token = route.access.kind === 'visitor' ? ours.customer.token : here.token;
+      const token = route.access.kind === 'visitor' ? ours.customer.token : route.access.kind === 'agent' && route.access.credential === 'key' ? await makeKey(service, here) : here.token;
       for (const values of combinations) {
         const { status, body } = await callRoute(service, route, { values, token, body: soundBody(route, fixtures) });
-        t.match({ status, body }, { status: 404, body: { statusCode: 404, error: 'not_found' } });
+        t.match({ status, body }, { status: 404, body: { error: 'not_found' } });
+        t.equal(body.statusCode, shapeAt(fullPath(route)).name === 'Error' ? 404 : undefined);
       }
     });
   }

@@ -119,6 +119,8 @@ t.test('an outside library has one file that imports it', async (t) => {
     turndown: ['workers/page-reader-thread.ts'],
     '@huggingface/transformers': ['workers/embedder-thread.ts'],
     'cli-progress': ['workers/model-pull.ts'],
+    otpauth: ['workers/totp.ts'],
+    uqr: ['workers/totp.ts'],
   };
   const anywhere = new Set(['typebox']);
   for (const { from, to, isOurs } of imports) {

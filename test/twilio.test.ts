@@ -7,6 +7,7 @@ import { CarrierUnavailable } from '../workers/providers/carrier.ts';
 import { twilioCarrier } from '../workers/providers/carrier-twilio.ts';
 import { clientOf, twilioHooks, twilioSignature } from '../workers/providers/carrier-twilio-hooks.ts';
 import { addAgents, timelineOf } from './support/calls.ts';
+import { makeKey } from './support/keys.ts';
 import { startService } from './support/service.ts';
 import { accountSid, authToken, FakeTwilio, problems, sendHook } from './support/twilio.ts';
 
@@ -50,7 +51,10 @@ t.test('X-Twilio-Signature', async (t) => {
 
 t.test('[configuration] a bad setting is named', async (t) => {
   const good = { CARRIER_PROVIDER: 'twilio', TWILIO_ACCOUNT_SID: accountSid, TWILIO_AUTH_TOKEN: authToken };
-  t.match(readConfig(good).carrier, { provider: 'twilio', smsFrom: null, apiUrl: 'https://api.twilio.com' });
+  t.match(readConfig(good).carrier, { provider: 'twilio', smsFrom: null, voiceFrom: null, apiUrl: 'https://api.twilio.com' });
+  t.match(readConfig({ ...good, TWILIO_SMS_FROM: '+14155550199' }).carrier, { smsFrom: '+14155550199', voiceFrom: '+14155550199' });
+  t.match(readConfig({ ...good, TWILIO_SMS_FROM: `MG${'0'.repeat(32)}` }).carrier, { voiceFrom: null });
+  t.match(readConfig({ ...good, TWILIO_VOICE_FROM: '+14155550198' }).carrier, { smsFrom: null, voiceFrom: '+14155550198' });
   t.match(readConfig({}).carrier, { provider: 'simulated' });
   const rows: [Record<string, string>, string][] = [
     [{ CARRIER_PROVIDER: 'pigeon' }, 'CARRIER_PROVIDER'],
@@ -324,15 +328,28 @@ t.test('with Twilio as the carrier', async (t) => {
     await service.settled();
     t.match(stateOf(refused), { state: 'failed', lastAnswer: /not a valid phone number/ });
   });
+
+  t.test('[4.21] one-time codes by SMS and by a call that says them', async (t) => {
+    const key = await makeKey(service, owner);
+    await service.post('/verify/services', { name: 'x' }, owner.token);
+    twilio.take();
+    for (const channel of ['sms', 'voice']) t.equal((await service.post('/verify', { to: '+12025550123', channel }, key)).status, 201);
+    await service.settled();
+    t.match(twilio.take(), [
+      { method: 'POST', path: `${account}/Messages.json`, form: { To: '+12025550123', From: '+14155550199', Body: /^\d{6} is your code/ } },
+      { method: 'POST', path: `${account}/Calls.json`, form: { To: '+12025550123', From: '+14155550199', Twiml: /^<\?xml[^>]*><Response><Say>Hello\. Your code for Shop 1 is: (\d, ){5}\d\..*<\/Say><Hangup\/><\/Response>$/ } },
+    ]);
+  });
 });
 
 t.test('[providers] a carrier that does not answer is a 503 in time, never a hang', async (t) => {
   const twilio = await FakeTwilio.start(t);
-  const settings = { accountSid, authToken, smsFrom: null, apiUrl: twilio.url, pricingUrl: twilio.url, baseUrl: 'https://calls.example', numberingPlan: createNumberingPlan() };
+  const settings = { accountSid, authToken, smsFrom: null, voiceFrom: null, apiUrl: twilio.url, pricingUrl: twilio.url, baseUrl: 'https://calls.example', numberingPlan: createNumberingPlan() };
   const carrier = twilioCarrier({ ...settings, timeoutMs: 50 });
   twilio.once('GET', 'hang');
   await t.rejects(carrier.search({ kind: 'local', areaCode: '415', limit: 1, isHeld: () => false }), CarrierUnavailable);
   const nobody = twilioCarrier({ ...settings, apiUrl: 'http://127.0.0.1:1' });
   await t.rejects(nobody.buy({ e164: '+14155550101', label: 'x' }), CarrierUnavailable);
   await t.rejects(carrier.sendSms({ id: '1', to: caller, body: 'x' }), { name: 'CarrierRefused', message: 'TWILIO_SMS_FROM is not set' });
+  await t.rejects(carrier.speak({ id: '1', to: caller, body: 'x' }), { name: 'CarrierRefused', message: 'TWILIO_VOICE_FROM is not set' });
 });

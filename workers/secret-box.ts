@@ -2,13 +2,15 @@
 // which lives beside the data or comes from SECRETS_KEY. Each seal names what it is for, so that one secret's row cannot stand in
 // for another's.
 
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface SecretBox {
   /** `about` says whose and which secret it is, such as `<workspaceId>:inbound-email`; the same is needed to open it. */
   seal(plain: string, about: string): string;
   /** Throws SecretUnreadable. */
   open(sealed: string, about: string): string;
+  /** What can be kept of a text that is short enough to be guessed: nobody without the key can try texts against it. */
+  digest(text: string, about: string): string;
 }
 
 /** Sealed with another key, or for something else, or damaged. */
@@ -26,7 +28,9 @@ const tagBytes = 16;
 /** `secret` is text of at least 32 characters. */
 export function createSecretBox(secret: string): SecretBox {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'switchboard secrets', keyBytes));
+  const digestKey = Buffer.from(hkdfSync('sha256', secret, '', 'switchboard digests', keyBytes));
   return {
+    digest: (text, about) => createHmac('sha256', digestKey).update(`${about}\0${text}`).digest('base64url'),
     seal(plain, about) {
       const nonce = randomBytes(nonceBytes);
       const sealing = createCipheriv(cipher, key, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(about));

@@ -5,7 +5,6 @@ import { refuse, refuseField } from '../../engine/errors.ts';
 import { join, logout, register, requestReset, requireInvited, requireResetting, resetPassword, type SignedIn } from '../../engine/joining.ts';
 import { minPasswordChars, minPasswordScore } from '../../engine/limits.ts';
 import { workspaceIdIn } from '../../engine/locator.ts';
-import { isActive, theRoster } from '../../engine/roster.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import type { View } from '../../engine/runtime/context.ts';
@@ -14,6 +13,7 @@ import { theWorkspace } from '../../engine/workspace.ts';
 import { route } from '../route.ts';
 import { Email, Id, Name, Role, Time, TypedUrl } from '../schemas.ts';
 import type { Services } from '../services.ts';
+import { findAgent, signIn } from '../sign-in.ts';
 
 const Session = Type.Object({
   token: Type.String({ description: 'A workspace token, to be sent as Authorization: Bearer.' }),
@@ -81,10 +81,7 @@ export const authRoutes = [
     reply: { status: 200, schema: Session },
     refusals: ['invalid_credentials'],
     async run({ body }, services) {
-      const found = findAgent(services, body.email);
-      const matches = await services.hasher.verify(found?.agent.passwordHash ?? undefined, body.password);
-      if (!matches || found === undefined || !isActive(found.agent)) refuse('invalid_credentials');
-      return sessionOf(services, found);
+      return sessionOf(services, (await signIn(services, body)) ?? refuse('invalid_credentials'));
     },
   }),
 
@@ -177,17 +174,6 @@ async function sessionOf(services: Services, { agent, workspace }: SignedIn) {
     agent: { id: agent.id, email: agent.email, role: agent.role, workspaceId: workspace.id },
     workspace: { id: workspace.id, name: workspace.name, subdomain: workspace.subdomain },
   };
-}
-
-/** By the address it has now: the directory may still name a former one for a moment. */
-function findAgent(services: Services, email: string): SignedIn | undefined {
-  const wanted = email.toLowerCase();
-  const entry = services.directory.findEmail(wanted);
-  const workspace = entry === undefined ? undefined : services.engine.workspace(entry.workspaceId);
-  if (entry === undefined || workspace === undefined) return undefined;
-  const view = workspace.view(systemCaller);
-  const agent = theRoster(view).agents.get(entry.agentId);
-  return agent?.email.toLowerCase() === wanted ? { agent, workspace: theWorkspace(view) } : undefined;
 }
 
 function viewOfSecret(services: Services, secret: string): View | undefined {

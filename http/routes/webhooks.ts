@@ -5,13 +5,12 @@ import { refuse } from '../../engine/errors.ts';
 import { listDeliveries, retryDelivery } from '../../engine/webhook-deliveries.ts';
 import { createWebhook, eventTypes, listWebhooks, removeWebhook, webhookSecretName } from '../../engine/webhooks.ts';
 import { byCreated, pageOf } from '../cursor.ts';
+import { appSecret } from '../oauth-clients.ts';
 import { route } from '../route.ts';
 import { CursorQuery, Id, NextCursor, nullable, Time, Url } from '../schemas.ts';
-import { secretPrefix } from '../webhook-sending.ts';
+import { freshWebhookSecret } from '../webhook-sending.ts';
 
 const feed = 'events';
-/** Standard Webhooks: 24 to 64. */
-const secretBytes = 32;
 
 const EventName = Type.Enum([...eventTypes, '*']);
 const Webhook = Type.Object({
@@ -63,10 +62,12 @@ export const webhookRoutes = [
     body: Type.Object({ url: Url, events: Type.Array(EventName, { minItems: 1, maxItems: 100 }), description: Type.Optional(nullable(Type.String({ maxLength: 500 }))) }),
     reply: { status: 201, schema: Type.Object({ ...Webhook.properties, secret: Type.Optional(Type.String({ description: 'whsec_ and base64. An app has none: its client secret signs.' })) }) },
     refusals: ['forbidden_url', 'semantic_error'],
-    async run({ workspaceId, caller, grant, body: { url, events, description = null } }, { engine, ids, secrets, webhookSender }) {
+    async run({ workspaceId, caller, grant, body: { url, events, description = null } }, services) {
+      const { engine, ids, secrets, webhookSender } = services;
       if (await webhookSender.isForbidden(url)) refuse('forbidden_url');
       const webhookId = ids.uuid();
-      const secret = grant?.by === 'app' ? undefined : secretPrefix + Buffer.from(ids.secret(secretBytes), 'base64url').toString('base64');
+      if (grant?.by === 'app' && appSecret(services, grant.id, workspaceId) === undefined) refuse('semantic_error', { message: 'An app without a secret has nothing to sign with.' });
+      const secret = grant?.by === 'app' ? undefined : freshWebhookSecret(ids);
       const sealedSecret = secret === undefined ? null : secrets.seal(secret, webhookSecretName(workspaceId, webhookId));
       const webhook = await engine.execute(createWebhook, { workspaceId, caller, params: { webhookId, url, events, description, sealedSecret, grant } });
       return { ...webhook, ...(secret === undefined ? {} : { secret }) };

@@ -105,6 +105,7 @@ function answerTo({ method, path, query, form }: Asked): Scripted {
   }
   if (method === 'DELETE' && path.startsWith(`${account}/IncomingPhoneNumbers/PN`)) return { status: 204, body: null };
   if (method === 'POST' && path.startsWith(`${account}/Calls/CA`)) return { status: 200, body: { sid: path.slice(-39, -5), account_sid: accountSid, direction: 'inbound', status: form['Status'] ?? 'in-progress', uri: path } };
+  if (method === 'POST' && path === `${account}/Calls.json`) return { status: 201, body: { sid: 'CA0123456789abcdef0123456789abcdef', account_sid: accountSid, to: form['To'], from: form['From'], direction: 'outbound-api', status: 'queued', uri: path } };
   if (method === 'POST' && path === `${account}/Messages.json`) {
     return { status: 201, body: { sid: 'SM0123456789abcdef0123456789abcdef', account_sid: accountSid, to: form['To'], from: form['From'] ?? null, messaging_service_sid: form['MessagingServiceSid'] ?? null, body: form['Body'], status: 'queued', num_segments: '1', error_code: null, error_message: null } };
   }

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AvailableNumber, Carrier, NumberKind, NumberSearch } from './carrier.ts';
+import type { AvailableNumber, Carrier, NumberKind, NumberSearch, OutgoingSms } from './carrier.ts';
 
 /** Numbers on offer per area code or country. */
 const inventorySize = 200;
@@ -52,6 +52,21 @@ const countries: readonly { readonly code: string; readonly prefix: string; read
 ];
 
 export function simulatedCarrier(options: { outboxFolder: string }): Carrier {
+  /** Complete or not there. */
+  async function leave(message: OutgoingSms, kind: 'sms' | 'call'): Promise<string> {
+    const path = join(options.outboxFolder, `${message.id}.${kind}`);
+    await mkdir(options.outboxFolder, { recursive: true });
+    const file = await open(`${path}.part`, 'w');
+    try {
+      await file.writeFile(`To: ${message.to}\n\n${message.body}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(`${path}.part`, path);
+    return path;
+  }
+
   return {
     provider: 'simulated',
     async search(wanted) {
@@ -69,19 +84,8 @@ export function simulatedCarrier(options: { outboxFolder: string }): Carrier {
     async giveBack() {},
     release: async (providerDidId) => `${providerDidId} is back in the simulated pool`,
     steer: async (call, order) => `${call.carrierCallId}: ${order.kind}`,
-    async sendSms(sms) {
-      const path = join(options.outboxFolder, `${sms.id}.sms`);
-      await mkdir(options.outboxFolder, { recursive: true });
-      const file = await open(`${path}.part`, 'w');
-      try {
-        await file.writeFile(`To: ${sms.to}\n\n${sms.body}\n`);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(`${path}.part`, path);
-      return path;
-    },
+    sendSms: (sms) => leave(sms, 'sms'),
+    speak: (message) => leave(message, 'call'),
   };
 }
 

@@ -134,6 +134,11 @@ function greetingOf(greeting: Greeting): string {
   return audio + (greeting.text === null ? '' : say(greeting.text, greeting.voice));
 }
 
+/** A call that says this and ends. */
+export function spokenTwiml(text: string): string {
+  return response(`${say(text, null)}<Hangup/>`);
+}
+
 function say(text: string, voice: string | null): string {
   return `<Say${voice === null ? '' : ` voice="${xml(voice)}"`}>${xml(text)}</Say>`;
 }

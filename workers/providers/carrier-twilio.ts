@@ -3,13 +3,15 @@
 
 import type { NumberingPlan } from '../numbering-plan.ts';
 import { type AvailableNumber, type Carrier, CarrierRefused, CarrierUnavailable, type NumberSearch, type Purchase } from './carrier.ts';
-import { hookUrl, twilioHooks, twimlOf } from './carrier-twilio-hooks.ts';
+import { hookUrl, spokenTwiml, twilioHooks, twimlOf } from './carrier-twilio-hooks.ts';
 
 export interface TwilioSettings {
   readonly accountSid: string;
   readonly authToken: string;
   /** A number of ours, or a messaging service (MG…); null where SMS are not set up. */
   readonly smsFrom: string | null;
+  /** A number of ours; null where calls out are not set up. */
+  readonly voiceFrom: string | null;
   readonly apiUrl: string;
   readonly pricingUrl: string;
   /** Where Twilio reaches this service. */
@@ -160,6 +162,13 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
       if (settings.smsFrom === null) throw new CarrierRefused('TWILIO_SMS_FROM is not set');
       const sender = settings.smsFrom.startsWith('MG') ? { MessagingServiceSid: settings.smsFrom } : { From: settings.smsFrom };
       const answer = await ask('POST', `${account}/Messages.json`, { To: sms.to, Body: sms.body, ...sender });
+      if (answer.status < 300) return (answer.body as { sid: string }).sid;
+      throw new CarrierRefused(`Twilio refused: ${problemOf(answer).message}`);
+    },
+
+    async speak(message) {
+      if (settings.voiceFrom === null) throw new CarrierRefused('TWILIO_VOICE_FROM is not set');
+      const answer = await ask('POST', `${account}/Calls.json`, { To: message.to, From: settings.voiceFrom, Twiml: spokenTwiml(message.body) });
       if (answer.status < 300) return (answer.body as { sid: string }).sid;
       throw new CarrierRefused(`Twilio refused: ${problemOf(answer).message}`);
     },

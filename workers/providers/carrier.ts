@@ -61,6 +61,7 @@ export type CarrierEvent = {
   | { readonly type: 'transcript_ready'; readonly transcript: string; readonly recordingUrl?: string | undefined }
 );
 
+/** Also what is spoken in a call. */
 export interface OutgoingSms {
   /** Stays the same over every attempt. */
   readonly id: string;
@@ -93,6 +94,8 @@ export interface Carrier {
   steer(call: CarriedCall, order: CallOrder): Promise<string>;
   /** Resolves to the carrier's answer. */
   sendSms(sms: OutgoingSms): Promise<string>;
+  /** Calls the number and reads the text out. Resolves to the carrier's answer. */
+  speak(message: OutgoingSms): Promise<string>;
   /** For a carrier that speaks by webhooks of its own. */
   readonly hooks?: CarrierHooks;
 }
@@ -113,5 +116,5 @@ export interface CarrierHooks {
 export function noCarrier(): Carrier {
   const unavailable = (): Promise<never> => Promise.reject(new CarrierUnavailable('there is no carrier: CARRIER_PROVIDER is none'));
   const refused = (): Promise<never> => Promise.reject(new CarrierRefused('there is no carrier: CARRIER_PROVIDER is none'));
-  return { provider: 'none', search: unavailable, buy: unavailable, giveBack: unavailable, release: refused, steer: refused, sendSms: refused };
+  return { provider: 'none', search: unavailable, buy: unavailable, giveBack: unavailable, release: refused, steer: refused, sendSms: refused, speak: refused };
 }

@@ -1,0 +1,37 @@
+// Codes on their way to a customer: left in the outbox sealed, tried for as long as they are worth anything.
+
+import type { VerificationRecord } from '../store/verifications.ts';
+import type { Context } from './runtime/context.ts';
+import { theWorkspace } from './workspace.ts';
+
+export interface CodeToSend {
+  readonly channel: VerificationRecord['channel'];
+  readonly to: string;
+  readonly sealedCode: string;
+  readonly workspaceName: string;
+  readonly ttlMinutes: number;
+  readonly expiresAt: string;
+}
+
+export const codeKind = 'verification';
+
+/** A code lives for minutes. */
+export const codeRetryDelaysMs: readonly number[] = [2000, 10_000, 30_000, 120_000];
+
+/** What the outbox remembers of a code that was sent or given up: not the code. */
+export function keptOfCode({ channel, to }: CodeToSend): Partial<CodeToSend> {
+  return { channel, to };
+}
+
+export function enqueueCode(ctx: Context, sending: { verification: VerificationRecord; sealedCode: string; ttlSeconds: number }): void {
+  const { id, channel, destination, expiresAt } = sending.verification;
+  const payload: CodeToSend = {
+    channel,
+    to: destination,
+    sealedCode: sending.sealedCode,
+    workspaceName: theWorkspace(ctx).name,
+    ttlMinutes: Math.ceil(sending.ttlSeconds / 60),
+    expiresAt,
+  };
+  ctx.enqueue({ kind: codeKind, target: `verification:${destination.toLowerCase()}`, subjectId: id, payload });
+}

@@ -1,0 +1,138 @@
+// Registering apps. Decisions 4.2, "Fields".
+
+import Type from 'typebox';
+import { refuse } from '../../engine/errors.ts';
+import { appScopes, changeApp, clientIdOf, createApp, listApps, removeApp, requireApp, rotateAppSecret } from '../../engine/oauth-apps.ts';
+import type { OAuthAppRecord } from '../../store/oauth-apps.ts';
+import { freshClientSecret, isLive } from '../oauth-clients.ts';
+import { type Access, route } from '../route.ts';
+import { Id, Name, nullable, Time } from '../schemas.ts';
+import type { Services } from '../services.ts';
+
+const access = { kind: 'agent', scope: null, role: 'admin' } as const satisfies Access;
+const tag = 'OAuth apps';
+/** Beside the workspace, which a client id names too. */
+const clientIdBytes = 12;
+
+const RedirectUris = Type.Array(Type.String({ minLength: 1, maxLength: 2000 }), { minItems: 1, maxItems: 10, description: 'Compared letter by letter. https, http to this very machine, or a scheme that is a reversed domain.' });
+const Scopes = Type.Array(Type.Enum([...appScopes]), { minItems: 1, maxItems: appScopes.length });
+const App = {
+  id: Id,
+  clientId: Type.String(),
+  name: Type.String(),
+  redirectUris: Type.Array(Type.String()),
+  scopes: Type.Array(Type.Enum([...appScopes])),
+  public: Type.Boolean({ description: 'Without a secret: must use PKCE.' }),
+  status: Type.Enum(['development', 'live'], { description: 'development: for its own workspace alone, until the operator of the server lists it in OAUTH_LIVE_APPS.' }),
+  createdAt: Time,
+};
+const OAuthApp = Type.Object(App);
+const Params = Type.Object({ appId: Id });
+
+export const oauthAppRoutes = [
+  route({
+    operation: 'oauthApp.list',
+    method: 'GET',
+    path: '/oauth-apps',
+    tag,
+    summary: 'List OAuth apps',
+    access,
+    httpOnly: true,
+    reply: { status: 200, schema: Type.Object({ oauthApps: Type.Array(OAuthApp) }) },
+    refusals: [],
+    read: (view, _, services) => ({ oauthApps: listApps(view).map((app) => viewOf(services, app)) }),
+  }),
+
+  route({
+    operation: 'oauthApp.create',
+    method: 'POST',
+    path: '/oauth-apps',
+    tag,
+    summary: 'Register an OAuth app',
+    description: 'clientSecret is in this answer and never again; a public app has none. The way of an authorization: /oauth/authorize, /oauth/token. Up to 100.',
+    access,
+    httpOnly: true,
+    body: Type.Object({ name: Name, redirectUris: RedirectUris, scopes: Scopes, public: Type.Optional(Type.Boolean()) }),
+    reply: { status: 201, schema: Type.Object({ ...App, clientSecret: nullable(Type.String()) }) },
+    refusals: ['semantic_error'],
+    async run({ workspaceId, caller, body: { name, redirectUris, scopes, public: isPublic = false } }, services) {
+      const clientId = clientIdOf(workspaceId, services.ids.secret(clientIdBytes));
+      const fresh = isPublic ? { clientSecret: null, sealedSecret: null } : freshClientSecret(services, clientId);
+      const app = await services.engine.execute(createApp, { workspaceId, caller, params: { name, redirectUris, scopes, clientId, sealedSecret: fresh.sealedSecret } });
+      return { ...viewOf(services, app), clientSecret: fresh.clientSecret };
+    },
+  }),
+
+  route({
+    operation: 'oauthApp.read',
+    method: 'GET',
+    path: '/oauth-apps/{appId}',
+    tag,
+    summary: 'Read an OAuth app',
+    access,
+    httpOnly: true,
+    params: Params,
+    reply: { status: 200, schema: OAuthApp },
+    refusals: [],
+    read: (view, { params: { appId } }, services) => viewOf(services, requireApp(view, appId)),
+  }),
+
+  route({
+    operation: 'oauthApp.update',
+    method: 'PATCH',
+    path: '/oauth-apps/{appId}',
+    tag,
+    summary: 'Change an OAuth app',
+    description: 'Scopes that are taken away count no more at once, in tokens that are out too.',
+    access,
+    httpOnly: true,
+    params: Params,
+    body: Type.Object({ name: Type.Optional(Name), redirectUris: Type.Optional(RedirectUris), scopes: Type.Optional(Scopes) }),
+    reply: { status: 200, schema: OAuthApp },
+    refusals: [],
+    run: async ({ workspaceId, caller, params: { appId }, body }, services) => viewOf(services, await services.engine.execute(changeApp, { workspaceId, caller, params: { appId, changes: body } })),
+  }),
+
+  route({
+    operation: 'oauthApp.delete',
+    method: 'DELETE',
+    path: '/oauth-apps/{appId}',
+    tag,
+    summary: 'Delete an OAuth app',
+    description: 'With every token it holds.',
+    access,
+    httpOnly: true,
+    params: Params,
+    reply: { status: 204, schema: null },
+    refusals: [],
+    run: ({ workspaceId, caller, params: { appId } }, { engine }) => engine.execute(removeApp, { workspaceId, caller, params: { appId } }),
+  }),
+
+  route({
+    operation: 'oauthApp.rotateSecret',
+    method: 'POST',
+    path: '/oauth-apps/{appId}/rotate-secret',
+    tag,
+    summary: 'Give an OAuth app another secret',
+    description: 'The former one counts no more; tokens stay.',
+    access,
+    httpOnly: true,
+    params: Params,
+    reply: { status: 200, schema: Type.Object({ ...App, clientSecret: Type.String() }) },
+    refusals: ['semantic_error'],
+    async run({ workspaceId, caller, params: { appId } }, services) {
+      const view = (services.engine.workspace(workspaceId) ?? refuse('unauthorized')).view(caller);
+      const { clientId } = requireApp(view, appId);
+      const { clientSecret, sealedSecret } = freshClientSecret(services, clientId);
+      const app = await services.engine.execute(rotateAppSecret, { workspaceId, caller, params: { appId, sealedSecret } });
+      return { ...viewOf(services, app), clientSecret };
+    },
+  }),
+];
+
+function viewOf(services: Pick<Services, 'config'>, app: OAuthAppRecord) {
+  const { id, clientId, name, redirectUris, scopes, sealedSecret, createdAt } = app;
+  const status = isLive(services, clientId) ? ('live' as const) : ('development' as const);
+  // createApp() and changeApp() are their only writers.
+  return { id, clientId, name, redirectUris, scopes: scopes as readonly (typeof appScopes)[number][], public: sealedSecret === null, status, createdAt };
+}

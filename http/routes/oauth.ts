@@ -1,0 +1,245 @@
+// The OAuth 2 endpoints: where an agent consents, where an app gets its tokens, where it gives them back, and what describes them.
+// RFC 6749, 7009, 7636, 8414, 9207. Specification 4.2, 5.14; decisions 4.2.
+
+import Type from 'typebox';
+import { appScopes } from '../../engine/oauth-apps.ts';
+import { exchangeCode, giveConsent, refreshTokens, revokeToken, tokenErrors, type TokenOutcome, type TokenRefusal, workspaceOfToken } from '../../engine/oauth.ts';
+import { type AuthorizationError, judgeRequest, type SoundRequest } from '../../engine/oauth-request.ts';
+import { accessTokenMs } from '../../engine/limits.ts';
+import { systemCaller } from '../../engine/runtime/command.ts';
+import { type Scope, scopes } from '../../engine/scopes.ts';
+import { authenticateClient, clientOf, isLive, mayServe } from '../oauth-clients.ts';
+import { consentPage, consentRefusedPage } from '../pages/consent.ts';
+import { type RawReply, route } from '../route.ts';
+import type { Services } from '../services.ts';
+import { signIn } from '../sign-in.ts';
+
+const tag = 'OAuth';
+/** Longer ones would not come back whole from every browser. */
+const Parameter = Type.Optional(Type.String({ maxLength: 2000 }));
+
+const AuthorizationParameters = {
+  response_type: Type.Optional(Type.String({ maxLength: 100, description: 'code' })),
+  client_id: Parameter,
+  redirect_uri: Type.Optional(Type.String({ maxLength: 2000, description: 'One that the app registered, letter by letter.' })),
+  scope: Type.Optional(Type.String({ maxLength: 2000, description: 'Parted by spaces.' })),
+  state: Type.Optional(Type.String({ maxLength: 2000, description: 'Comes back as it is.' })),
+  code_challenge: Type.Optional(Type.String({ maxLength: 200, description: 'Base64url of the SHA-256 of the verifier. Required of public apps.' })),
+  code_challenge_method: Type.Optional(Type.String({ maxLength: 100, description: 'S256' })),
+};
+type Parameters = { readonly [Name in keyof typeof AuthorizationParameters]?: string | undefined };
+
+/** A server that serves many people refreshes for each of them once an hour. */
+const tokensPerMinute = 600;
+
+export const oauthRoutes = [
+  route({
+    operation: 'oauth.authorize',
+    method: 'GET',
+    path: '//oauth/authorize',
+    tag,
+    summary: 'Ask an agent for its consent',
+    description: 'A page. An unknown client_id or redirect_uri is told there; any other fault goes back to redirect_uri as RFC 6749 §4.1.2.1 says. Answers come with iss (RFC 9207).',
+    access: { kind: 'public' },
+    anyHeaders: true,
+    query: Type.Object(AuthorizationParameters),
+    reply: { status: 200, schema: null, contentType: 'text/html' },
+    refusals: [],
+    send({ query }, services) {
+      const request = judge(services, query);
+      return 'status' in request ? request : consent(services, request, { parameters: query, email: '', problem: undefined });
+    },
+  }),
+
+  route({
+    operation: 'oauth.decide',
+    method: 'POST',
+    path: '//oauth/authorize',
+    tag,
+    summary: 'What that page sends',
+    description: 'Goes back to redirect_uri with a code, which lives for 60 seconds and once, or with access_denied.',
+    access: { kind: 'public' },
+    limit: { by: 'email', perMinute: 5, budget: 'auth.login' },
+    anyHeaders: true,
+    form: true,
+    body: Type.Object({ ...AuthorizationParameters, email: Type.Optional(Type.String({ maxLength: 254 })), password: Type.Optional(Type.String({ maxLength: 1024 })), decision: Type.Optional(Type.Enum(['allow', 'deny'])) }),
+    reply: { status: 303, schema: null },
+    refusals: [],
+    async send({ body: { email = '', password = '', decision, ...parameters } }, services) {
+      const request = judge(services, parameters);
+      if ('status' in request) return request;
+      if (decision !== 'allow') return goBack(services, request, { error: 'access_denied', error_description: 'The agent did not allow it.' });
+      const again = (problem: string, status: number): RawReply => ({ ...consent(services, request, { parameters, email, problem }), status });
+      const found = await signIn(services, { email, password });
+      if (found === undefined) return again('The email or the password is wrong.', 401);
+      const client = clientOf(services, request.app.clientId);
+      const workspaceId = found.workspace.id;
+      if (client === undefined || !mayServe(services, client, workspaceId)) return again('This app is in development: only its own workspace can use it.', 403);
+      const { redirectUri, codeChallenge, app } = request;
+      const params = { clientId: app.clientId, appName: app.name, agentId: found.agent.id, redirectUri, scopes: request.scopes, codeChallenge };
+      return goBack(services, request, { code: await services.engine.execute(giveConsent, { workspaceId, caller: systemCaller, params }) });
+    },
+  }),
+
+  route({
+    operation: 'oauth.token',
+    method: 'POST',
+    path: '//oauth/token',
+    tag,
+    summary: 'Get tokens',
+    description:
+      'grant_type authorization_code or refresh_token; the client by Basic or in the form. Answers {access_token, refresh_token, token_type, expires_in, scope, workspaceId}. ' +
+      'Access tokens live for an hour, refresh tokens for 90 days from their last use. Each refresh gives the next refresh token; one that comes twice ends the whole family: 401 invalid_grant. ' +
+      'Errors are those of RFC 6749 §5.2: invalid_request, invalid_client, invalid_grant, unsupported_grant_type, invalid_scope.',
+    access: { kind: 'public' },
+    limit: { by: 'ip', perMinute: tokensPerMinute },
+    anyHeaders: true,
+    form: true,
+    body: Type.Object({ grant_type: Parameter, code: Parameter, redirect_uri: Parameter, code_verifier: Parameter, refresh_token: Parameter, scope: Parameter, client_id: Parameter, client_secret: Parameter }),
+    reply: { status: 200, schema: null, contentType: 'application/json' },
+    refusals: [],
+    async send({ body, headers: { authorization } }, services) {
+      const client = authenticateClient(services, authorization, body);
+      if ('error' in client) return refused(client, authorization);
+      const { clientId } = client.app;
+      const { grant_type: grantType, code, redirect_uri: redirectUri, code_verifier: codeVerifier, refresh_token: refreshToken, scope } = body;
+      const execute = async (text: string, run: (workspaceId: string) => Promise<TokenOutcome>): Promise<RawReply> => {
+        const workspaceId = workspaceOfToken(text);
+        if (workspaceId === undefined || services.engine.workspace(workspaceId) === undefined || !mayServe(services, client, workspaceId)) return refused({ error: 'invalid_grant', description: 'This is not known.' }, authorization);
+        const outcome = await run(workspaceId);
+        return 'error' in outcome ? refused(outcome, authorization) : issued(outcome, workspaceId);
+      };
+      switch (grantType) {
+        case 'authorization_code':
+          if (code === undefined || redirectUri === undefined) return refused({ error: 'invalid_request', description: 'code and redirect_uri are required.' }, authorization);
+          return execute(code, (workspaceId) => services.engine.execute(exchangeCode, { workspaceId, caller: systemCaller, params: { code, clientId, redirectUri, codeVerifier } }));
+        case 'refresh_token':
+          if (refreshToken === undefined) return refused({ error: 'invalid_request', description: 'refresh_token is required.' }, authorization);
+          return execute(refreshToken, (workspaceId) => services.engine.execute(refreshTokens, { workspaceId, caller: systemCaller, params: { refreshToken, clientId, scope } }));
+        case undefined:
+          return refused({ error: 'invalid_request', description: 'grant_type is required.' }, authorization);
+        default:
+          return refused({ error: 'unsupported_grant_type', description: 'grant_type is authorization_code or refresh_token.' }, authorization);
+      }
+    },
+  }),
+
+  route({
+    operation: 'oauth.revoke',
+    method: 'POST',
+    path: '//oauth/revoke',
+    tag,
+    summary: 'Give a token back',
+    description: 'RFC 7009. A refresh token ends its whole family, an access token itself. 200 too for what is no token, or another client\'s.',
+    access: { kind: 'public' },
+    limit: { by: 'ip', perMinute: tokensPerMinute },
+    anyHeaders: true,
+    form: true,
+    body: Type.Object({ token: Parameter, token_type_hint: Parameter, client_id: Parameter, client_secret: Parameter }),
+    reply: { status: 200, schema: null },
+    refusals: [],
+    async send({ body, headers: { authorization } }, services) {
+      const client = authenticateClient(services, authorization, body);
+      if ('error' in client) return refused(client, authorization);
+      const { token } = body;
+      if (token === undefined) return refused({ error: 'invalid_request', description: 'token is required.' }, authorization);
+      const workspaceId = workspaceOfToken(token);
+      if (workspaceId !== undefined && services.engine.workspace(workspaceId) !== undefined) await services.engine.execute(revokeToken, { workspaceId, caller: systemCaller, params: { token, clientId: client.app.clientId } });
+      return { status: 200, headers: {}, body: '' };
+    },
+  }),
+
+  route({
+    operation: 'oauth.metadata',
+    method: 'GET',
+    path: '//.well-known/oauth-authorization-server',
+    tag,
+    summary: 'What this authorization server can do',
+    description: 'RFC 8414.',
+    access: { kind: 'public' },
+    anyHeaders: true,
+    reply: { status: 200, schema: null, contentType: 'application/json' },
+    refusals: [],
+    send: (_, { config }) => json(200, metadataOf(config.baseUrl)),
+  }),
+];
+
+function metadataOf(issuer: string): object {
+  const ways = ['client_secret_basic', 'client_secret_post', 'none'];
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/oauth/authorize`,
+    token_endpoint: `${issuer}/oauth/token`,
+    revocation_endpoint: `${issuer}/oauth/revoke`,
+    scopes_supported: appScopes,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    token_endpoint_auth_methods_supported: ways,
+    revocation_endpoint_auth_methods_supported: ways,
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+    service_documentation: `${issuer}/docs`,
+  };
+}
+
+/** A sound request, or what is answered to another. */
+function judge(services: Services, asked: Parameters): SoundRequest | RawReply {
+  const request = judgeRequest(asked, clientOf(services, asked.client_id)?.app);
+  switch (request.kind) {
+    case 'sound':
+      return request;
+    case 'unusable':
+      return page(400, consentRefusedPage(request.message), undefined);
+    case 'faulty':
+      return goBack(services, request, { error: request.error, error_description: request.description });
+  }
+}
+
+function consent(services: Services, { app, scopes: asked, redirectUri }: SoundRequest, shown: { parameters: Parameters; email: string; problem: string | undefined }): RawReply {
+  const { protocol, host } = new URL(redirectUri);
+  const parameters = Object.fromEntries(Object.entries(shown.parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  const html = consentPage({
+    appName: app.name,
+    // judgeRequest() lets pass what the app registered, which are names of this table.
+    permissions: asked.map((scope) => scopes[scope as Scope].summary),
+    destination: host === '' ? `the app (${protocol}//)` : host,
+    isInDevelopment: !isLive(services, app.clientId),
+    parameters,
+    email: shown.email,
+    problem: shown.problem,
+  });
+  return page(200, html, redirectUri);
+}
+
+/** The address is one that the app registered, taken letter by letter; only its query grows. */
+function goBack({ config }: Services, to: { redirectUri: string; state: string | undefined }, answer: { code: string } | { error: AuthorizationError; error_description: string }): RawReply {
+  const query = new URLSearchParams({ ...answer, ...(to.state === undefined ? {} : { state: to.state }), iss: config.baseUrl });
+  return { status: 303, headers: { Location: `${to.redirectUri}${to.redirectUri.includes('?') ? '&' : '?'}${query}`, 'Referrer-Policy': 'no-referrer' }, body: '' };
+}
+
+/** Browsers hold the redirect that follows a form against form-action too, so the app's address is allowed there. */
+function page(status: number, html: string, redirectUri: string | undefined): RawReply {
+  const policy = `default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'${redirectUri === undefined ? '' : ` ${sourceOf(redirectUri)}`}; frame-ancestors 'none'`;
+  return { status, headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' }, body: html };
+}
+
+/** As a policy can name it: an origin, or a scheme where there is none and where the host is one that policies have no words for. */
+function sourceOf(redirectUri: string): string {
+  const { protocol, hostname, origin } = new URL(redirectUri);
+  return /^https?:$/.test(protocol) && !hostname.startsWith('[') ? origin : protocol;
+}
+
+function issued(pair: { accessToken: string; refreshToken: string; scopes: readonly string[] }, workspaceId: string): RawReply {
+  return json(200, { access_token: pair.accessToken, refresh_token: pair.refreshToken, token_type: 'Bearer', expires_in: accessTokenMs / 1000, scope: pair.scopes.join(' '), workspaceId });
+}
+
+function refused({ error, description, mustConsentAgain }: TokenRefusal, authorization: string | undefined): RawReply {
+  const status = mustConsentAgain === true ? 401 : tokenErrors[error];
+  const reply = json(status, { error, error_description: description });
+  return error === 'invalid_client' && authorization !== undefined ? { ...reply, headers: { ...reply.headers, 'WWW-Authenticate': 'Basic realm="oauth"' } } : reply;
+}
+
+function json(status: number, body: object): RawReply {
+  return { status, headers: { 'Content-Type': 'application/json; charset=utf-8', Pragma: 'no-cache' }, body: JSON.stringify(body) };
+}

@@ -1,0 +1,155 @@
+// What an admin sets up for one-time codes: services and credits. Decisions 4.21.
+
+import Type from 'typebox';
+import { changeCredits, readCredits } from '../../engine/verification-credits.ts';
+import { changeVerifyService, createVerifyService, listVerifyServices, readVerifyService, removeVerifyService } from '../../engine/verification-services.ts';
+import { verifyChannels } from '../../store/verify-services.ts';
+import { type Access, route } from '../route.ts';
+import { Name, nullable, Time } from '../schemas.ts';
+
+const access = { kind: 'agent', scope: 'verify', role: 'admin' } as const satisfies Access;
+const tag = 'Verification';
+
+const VerifyChannel = Type.Enum([...verifyChannels]);
+const ServiceId = Type.String({ maxLength: 100, description: 'Begins with vs_.' });
+const Cents = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
+/** Counting back over a cap must stay cheap. */
+const maxPerMinute = 1000;
+const maxPerDay = 10_000;
+
+const Channels = Type.Array(VerifyChannel, { maxItems: verifyChannels.length, description: 'Default: email, sms, voice, totp.' });
+const Countries = Type.Array(Type.String({ pattern: '^([A-Z]{2}|\\*)$' }), { maxItems: 300, description: 'ISO 3166 alpha-2, * for everywhere. Default: US, CA.' });
+const Settings = {
+  enabledChannels: Type.Optional(Channels),
+  allowedCountries: Type.Optional(Countries),
+  perMinuteCap: Type.Optional(Type.Integer({ minimum: 1, maximum: maxPerMinute, description: 'Sends in 60 seconds. Default 10.' })),
+  perDayCap: Type.Optional(Type.Integer({ minimum: 1, maximum: maxPerDay, description: 'Sends in 24 hours. Default 1000.' })),
+  codeLength: Type.Optional(Type.Integer({ minimum: 4, maximum: 8, description: 'Digits. Default 6.' })),
+  ttlSeconds: Type.Optional(Type.Integer({ minimum: 60, maximum: 3600, description: 'How long a code works. Default 600.' })),
+  isDefault: Type.Optional(Type.Boolean({ description: 'Used when a request names no service. The first is.' })),
+};
+
+const VerifyService = Type.Object({
+  id: ServiceId,
+  name: Type.String(),
+  enabledChannels: Type.Array(VerifyChannel),
+  allowedCountries: Type.Array(Type.String()),
+  perMinuteCap: Type.Integer(),
+  perDayCap: Type.Integer(),
+  codeLength: Type.Integer(),
+  ttlSeconds: Type.Integer(),
+  isDefault: Type.Boolean(),
+  createdAt: Time,
+});
+const Credits = Type.Object({
+  balanceCents: nullable(Type.Integer({ description: 'Null: unmetered.' })),
+  spendCapCents: nullable(Cents),
+  spentCents: Type.Integer({ description: 'In this calendar month, UTC.' }),
+});
+
+export const verificationServiceRoutes = [
+  route({
+    operation: 'verifyService.list',
+    method: 'GET',
+    path: '/verify/services',
+    tag,
+    summary: 'List verification services',
+    access,
+    httpOnly: true,
+    reply: { status: 200, schema: Type.Object({ services: Type.Array(VerifyService) }) },
+    refusals: [],
+    read: (view) => ({ services: listVerifyServices(view) }),
+  }),
+
+  route({
+    operation: 'verifyService.create',
+    method: 'POST',
+    path: '/verify/services',
+    tag,
+    summary: 'Create a verification service',
+    description: 'The first becomes the default. whatsapp, push and sna are not offered yet: preview_not_available.',
+    access,
+    httpOnly: true,
+    invalidSlug: 'validation_error',
+    body: Type.Object({ name: Name, ...Settings }),
+    reply: { status: 201, schema: VerifyService },
+    refusals: ['preview_not_available', 'semantic_error'],
+    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createVerifyService, { workspaceId, caller, params: body }),
+  }),
+
+  route({
+    operation: 'verifyService.read',
+    method: 'GET',
+    path: '/verify/services/{serviceId}',
+    tag,
+    summary: 'Read a verification service',
+    access,
+    httpOnly: true,
+    params: Type.Object({ serviceId: ServiceId }),
+    reply: { status: 200, schema: VerifyService },
+    refusals: [],
+    read: (view, { params: { serviceId } }) => readVerifyService(view, serviceId),
+  }),
+
+  route({
+    operation: 'verifyService.update',
+    method: 'PATCH',
+    path: '/verify/services/{serviceId}',
+    tag,
+    summary: 'Change a verification service',
+    description: 'isDefault: true takes over from the present default.',
+    access,
+    httpOnly: true,
+    invalidSlug: 'validation_error',
+    params: Type.Object({ serviceId: ServiceId }),
+    body: Type.Object({ name: Type.Optional(Name), ...Settings }),
+    reply: { status: 200, schema: VerifyService },
+    refusals: ['preview_not_available', 'default_required'],
+    run: ({ workspaceId, caller, params: { serviceId }, body }, { engine }) => engine.execute(changeVerifyService, { workspaceId, caller, params: { serviceId, changes: body } }),
+  }),
+
+  route({
+    operation: 'verifyService.delete',
+    method: 'DELETE',
+    path: '/verify/services/{serviceId}',
+    tag,
+    summary: 'Delete a verification service',
+    description: 'What was sent under it can still be checked.',
+    access,
+    httpOnly: true,
+    params: Type.Object({ serviceId: ServiceId }),
+    reply: { status: 204, schema: null },
+    refusals: ['default_required'],
+    run: ({ workspaceId, caller, params: { serviceId } }, { engine }) => engine.execute(removeVerifyService, { workspaceId, caller, params: { serviceId } }),
+  }),
+
+  route({
+    operation: 'verifyCredits.read',
+    method: 'GET',
+    path: '/verify/credits',
+    tag,
+    summary: 'Read the credits for one-time codes',
+    // Whoever holds a key that sends must not decide by it what may be spent.
+    access: { ...access, scope: null },
+    httpOnly: true,
+    reply: { status: 200, schema: Credits },
+    refusals: [],
+    read: (view) => readCredits(view),
+  }),
+
+  route({
+    operation: 'verifyCredits.update',
+    method: 'PUT',
+    path: '/verify/credits',
+    tag,
+    summary: 'Set the credits for one-time codes',
+    description: 'What is left out stays. null is unmetered. The cap holds for a calendar month, UTC. Without a balance, or beyond the cap: 402 insufficient_credits.',
+    access: { ...access, scope: null },
+    httpOnly: true,
+    invalidSlug: 'validation_error',
+    body: Type.Object({ balanceCents: Type.Optional(nullable(Type.Integer({ minimum: -1_000_000_000, maximum: 1_000_000_000 }))), spendCapCents: Type.Optional(nullable(Cents)) }),
+    reply: { status: 200, schema: Credits },
+    refusals: [],
+    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(changeCredits, { workspaceId, caller, params: body }),
+  }),
+];

@@ -1,0 +1,176 @@
+// One-time codes: sent and checked by a key. Specification 4.21, decisions 4.21. Errors are worded as http/error-shapes.ts says.
+
+import Type from 'typebox';
+import { refuse, refuseField } from '../../engine/errors.ts';
+import type { Grant } from '../../engine/scopes.ts';
+import type { Caller } from '../../engine/runtime/command.ts';
+import type { View } from '../../engine/runtime/context.ts';
+import type { Engine } from '../../engine/runtime/engine.ts';
+import { checkFactor, enrolFactor, requireFactor } from '../../engine/verification-factors.ts';
+import { codeLengthFor } from '../../engine/verification-services.ts';
+import { checkVerification, createVerification, listVerifications, readVerification } from '../../engine/verification.ts';
+import { theWorkspace } from '../../engine/workspace.ts';
+import { verifyChannels } from '../../store/verify-services.ts';
+import { type Access, route } from '../route.ts';
+import { Id, Name, nullable, Time } from '../schemas.ts';
+import { freshCode, hashOfCode, testCode } from '../verification-codes.ts';
+
+const access = { kind: 'agent', scope: 'verify', credential: 'key' } as const satisfies Access;
+const tag = 'Verification';
+
+const VerifyChannel = Type.Enum([...verifyChannels]);
+const ServiceId = Type.String({ pattern: '^vs_[A-Za-z0-9_-]{1,64}$', description: 'Begins with vs_. Default: the default service.' });
+const Code = Type.String({ pattern: '^\\d{4,8}$' });
+const SentChannel = Type.Enum(['email', 'sms', 'voice']);
+
+const Sent = {
+  id: Id,
+  status: Type.Enum(['pending', 'verified', 'expired', 'failed']),
+  channel: SentChannel,
+  to: Type.String(),
+  serviceId: Type.String(),
+  expiresAt: Time,
+  createdAt: Time,
+};
+const Verification = Type.Object({ ...Sent, verified: Type.Boolean(), attempts: Type.Integer({ description: 'Wrong codes so far.' }), consumedAt: nullable(Time) });
+const Outcome = Type.Object({ id: Type.String(), verified: Type.Boolean(), reason: nullable(Type.Enum(['bad_code', 'already_used', 'expired', 'too_many_attempts'])) });
+
+/** Twenty bytes: as long as SHA-1's output (RFC 4226 §4). */
+const totpSecretBytes = 20;
+
+export const verificationRoutes = [
+  route({
+    operation: 'verification.create',
+    method: 'POST',
+    path: '/verify',
+    tag,
+    summary: 'Send a one-time code',
+    description:
+      'Each call sends a fresh code; there is no resend. Refused by the first of: request, channel, address, service, country, caps, credits, throttle. ' +
+      'Costs 1 cent by email, 5 by sms, 10 by voice. Test keys send nothing, cost nothing and always take 000000.',
+    access,
+    httpOnly: true,
+    invalidSlug: 'validation_error',
+    body: Type.Object({ to: Type.String({ minLength: 3, maxLength: 254 }), channel: VerifyChannel, serviceId: Type.Optional(ServiceId) }),
+    reply: { status: 201, schema: Type.Object(Sent) },
+    refusals: ['bad_channel', 'channel_not_available', 'channel_not_sendable', 'invalid_email', 'invalid_number', 'service_not_found', 'no_default_service', 'channel_not_enabled', 'country_not_allowed', 'insufficient_credits'],
+    async run({ workspaceId, caller, grant, ip, body: { to, channel, serviceId } }, { engine, ids, secrets, numberingPlan, carrier, config }) {
+      const isTest = isTestKey(grant);
+      const verificationId = ids.uuid();
+      const named = { workspaceId, verificationId };
+      const sealed = isTest ? { codeHash: hashOfCode(secrets, named, testCode), sealedCode: null } : freshCode({ ids, secrets }, { ...named, codeLength: codeLengthFor(viewOf(engine, workspaceId, caller), serviceId) });
+      const country = channel === 'sms' || channel === 'voice' ? await numberingPlan.destinationOf(to) : undefined;
+      const hasWrongLength = country !== undefined && !(await numberingPlan.isPossible(to));
+      const params = { ...sealed, verificationId, to, channel, serviceId, country, hasWrongLength, sourceIp: ip, isTest, workspacePerDay: config.verifyPerDay, hasCarrier: carrier.provider !== 'none' };
+      const { verified: _, attempts: __, consumedAt: ___, ...sent } = await engine.execute(createVerification, { workspaceId, caller, params });
+      return sent;
+    },
+  }),
+
+  route({
+    operation: 'verification.check',
+    method: 'POST',
+    path: '/verify/check',
+    tag,
+    summary: 'Check a code',
+    description: 'Every outcome is a 200 but an unknown id, which is a 404 of the same shape. A code works once. The fifth wrong one locks the verification for good and emits verify.failed.',
+    access,
+    httpOnly: true,
+    invalidSlug: 'validation_error',
+    body: Type.Object({ id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })), verifyId: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'The same as id.' })), code: Code }),
+    reply: { status: 200, schema: Outcome },
+    refusals: [],
+    run({ workspaceId, caller, grant, body }, { engine, secrets }) {
+      const verificationId = body.id ?? body.verifyId ?? refuseField('validation_error', 'id', 'is required');
+      const codeHash = hashOfCode(secrets, { workspaceId, verificationId }, body.code);
+      return engine.execute(checkVerification, { workspaceId, caller, params: { verificationId, isTest: isTestKey(grant), codeHash } });
+    },
+  }),
+
+  route({
+    operation: 'verification.list',
+    method: 'GET',
+    path: '/verify',
+    tag,
+    summary: 'List verifications',
+    description: 'Newest first; kept for 90 days. Live keys see those of live keys, test keys those of test keys.',
+    access,
+    httpOnly: true,
+    invalidQuerySlug: 'validation_error',
+    query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })), serviceId: Type.Optional(ServiceId) }),
+    reply: { status: 200, schema: Type.Object({ verifications: Type.Array(Verification) }) },
+    refusals: ['service_not_found'],
+    read: (view, { grant, query: { limit = 50, serviceId } }) => ({ verifications: listVerifications(view, { isTest: isTestKey(grant), serviceId, limit }) }),
+  }),
+
+  route({
+    operation: 'verification.read',
+    method: 'GET',
+    path: '/verify/{verificationId}',
+    tag,
+    summary: 'Read a verification',
+    access,
+    httpOnly: true,
+    params: Type.Object({ verificationId: Id }),
+    reply: { status: 200, schema: Verification },
+    refusals: [],
+    read: (view, { grant, params: { verificationId } }) => readVerification(view, { verificationId, isTest: isTestKey(grant) }),
+  }),
+
+  route({
+    operation: 'verifyFactor.enrol',
+    method: 'POST',
+    path: '/verify/totp/enroll',
+    tag,
+    summary: 'Enrol an authenticator app',
+    description: 'The secret is in this answer and never again: show qrCode (a data URL) or secret to your user once. RFC 6238: SHA-1, 30 seconds, 6 digits.',
+    access,
+    httpOnly: true,
+    invalidSlug: 'validation_error',
+    body: Type.Object({ identity: Type.Intersect([Name, Type.String({ description: 'Whose it is, as the app shows it.' })]), serviceId: Type.Optional(ServiceId) }),
+    reply: { status: 201, schema: Type.Object({ factorId: Id, secret: Type.String({ description: 'Base32.' }), otpauthUrl: Type.String(), qrCode: Type.String({ description: 'A data URL.' }) }) },
+    refusals: ['service_not_found', 'no_default_service', 'totp_not_enabled'],
+    async run({ workspaceId, caller, grant, body: { identity, serviceId } }, { engine, ids, secrets, totp }) {
+      const factorId = ids.uuid();
+      const issuer = theWorkspace(viewOf(engine, workspaceId, caller)).name;
+      const enrolled = await totp.enrol({ bytes: Buffer.from(ids.secret(totpSecretBytes), 'base64url'), issuer, account: identity });
+      const sealedSecret = secrets.seal(enrolled.secret, sealedAs(workspaceId, factorId));
+      await engine.execute(enrolFactor, { workspaceId, caller, params: { factorId, identity, serviceId, isTest: isTestKey(grant), sealedSecret } });
+      return { factorId, ...enrolled };
+    },
+  }),
+
+  route({
+    operation: 'verifyFactor.check',
+    method: 'POST',
+    path: '/verify/totp/check',
+    tag,
+    summary: 'Check an authenticator app\'s code',
+    description: 'The present code, the one before and the one after count, each once. From the fifth wrong one in a row the factor is closed for a minute, then twice as long with each further one: too_many_attempts.',
+    access,
+    httpOnly: true,
+    invalidSlug: 'validation_error',
+    body: Type.Object({ factorId: Type.String({ minLength: 1, maxLength: 100 }), code: Code }),
+    reply: { status: 200, schema: Outcome },
+    refusals: ['totp_not_enabled'],
+    async run({ workspaceId, caller, grant, body: { factorId, code } }, { engine, clock, secrets, totp }) {
+      const isTest = isTestKey(grant);
+      const { sealedSecret } = requireFactor(viewOf(engine, workspaceId, caller), { factorId, isTest });
+      const ofTest = code === testCode ? 0 : undefined;
+      const step = isTest ? ofTest : await totp.stepOf({ secret: secrets.open(sealedSecret, sealedAs(workspaceId, factorId)), code, nowMs: clock.now() });
+      return engine.execute(checkFactor, { workspaceId, caller, params: { factorId, isTest, step: step ?? null } });
+    },
+  }),
+];
+
+function isTestKey(grant: Grant | undefined): boolean {
+  return grant?.mode === 'test';
+}
+
+function sealedAs(workspaceId: string, factorId: string): string {
+  return `${workspaceId}:totp:${factorId}`;
+}
+
+function viewOf(engine: Engine, workspaceId: string, caller: Caller): View {
+  return (engine.workspace(workspaceId) ?? refuse('unauthorized')).view(caller);
+}

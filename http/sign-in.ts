@@ -1,0 +1,25 @@
+// Who has this email and this password. Takes the same time for an unknown email. Used by the login and by the consent page.
+
+import type { SignedIn } from '../engine/joining.ts';
+import { isActive, theRoster } from '../engine/roster.ts';
+import { systemCaller } from '../engine/runtime/command.ts';
+import { theWorkspace } from '../engine/workspace.ts';
+import type { Services } from './services.ts';
+
+/** Undefined for a wrong pair, and for an agent that may not sign in. */
+export async function signIn(services: Pick<Services, 'directory' | 'engine' | 'hasher'>, given: { email: string; password: string }): Promise<SignedIn | undefined> {
+  const found = findAgent(services, given.email);
+  const matches = await services.hasher.verify(found?.agent.passwordHash ?? undefined, given.password);
+  return matches && found !== undefined && isActive(found.agent) ? found : undefined;
+}
+
+/** By the address it has now: the directory may still name a former one for a moment. */
+export function findAgent(services: Pick<Services, 'directory' | 'engine'>, email: string): SignedIn | undefined {
+  const wanted = email.toLowerCase();
+  const entry = services.directory.findEmail(wanted);
+  const workspace = entry === undefined ? undefined : services.engine.workspace(entry.workspaceId);
+  if (entry === undefined || workspace === undefined) return undefined;
+  const view = workspace.view(systemCaller);
+  const agent = theRoster(view).agents.get(entry.agentId);
+  return agent?.email.toLowerCase() === wanted ? { agent, workspace: theWorkspace(view) } : undefined;
+}

@@ -1,0 +1,101 @@
+// What agents allowed apps to do in their name: grants, the codes that begin one, the tokens that use it.
+
+import type { Database } from './database.ts';
+import { fromJson, toJson } from './json.ts';
+
+export interface OAuthGrantRecord {
+  readonly id: string;
+  readonly clientId: string;
+  readonly agentId: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: string;
+  readonly revokedAt: string | null;
+}
+
+export interface OAuthCodeRecord {
+  readonly hash: string;
+  readonly clientId: string;
+  readonly agentId: string;
+  readonly redirectUri: string;
+  readonly scopes: readonly string[];
+  readonly codeChallenge: string | null;
+  readonly expiresAt: string;
+  /** What it was exchanged for; null until then. */
+  readonly grantId: string | null;
+}
+
+export interface OAuthTokenRecord {
+  readonly hash: string;
+  readonly kind: 'access' | 'refresh';
+  readonly grantId: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: string;
+  /** When a refresh token was exchanged for the next. */
+  readonly usedAt: string | null;
+}
+
+type Row<Record> = Omit<Record, 'scopes'> & { scopes: string };
+
+function fromRow<Record>(row: Row<Record> | undefined): Record | undefined {
+  // A row is the record with its list as text.
+  return row === undefined ? undefined : ({ ...row, scopes: fromJson<string[]>(row.scopes) } as Record);
+}
+
+export function insertOAuthGrant(db: Database, grant: OAuthGrantRecord): void {
+  db.run('INSERT INTO oauthGrant (id, clientId, agentId, scopes, createdAt, revokedAt) VALUES (@id, @clientId, @agentId, @scopes, @createdAt, @revokedAt)', { ...grant, scopes: toJson(grant.scopes) });
+}
+
+export function findOAuthGrant(db: Database, grantId: string): OAuthGrantRecord | undefined {
+  return fromRow<OAuthGrantRecord>(db.get('SELECT * FROM oauthGrant WHERE id = ?', [grantId]));
+}
+
+export function liveOAuthGrants(db: Database, clientId: string): { agentId: string }[] {
+  return db.all('SELECT DISTINCT agentId FROM oauthGrant WHERE clientId = ? AND revokedAt IS NULL', [clientId]);
+}
+
+export function revokeOAuthGrant(db: Database, grantId: string, at: string): void {
+  db.run('UPDATE oauthGrant SET revokedAt = ? WHERE id = ? AND revokedAt IS NULL', [at, grantId]);
+}
+
+export function insertOAuthCode(db: Database, code: OAuthCodeRecord): void {
+  db.run(
+    `INSERT INTO oauthCode (hash, clientId, agentId, redirectUri, scopes, codeChallenge, expiresAt, grantId)
+     VALUES (@hash, @clientId, @agentId, @redirectUri, @scopes, @codeChallenge, @expiresAt, @grantId)`,
+    { ...code, scopes: toJson(code.scopes) },
+  );
+}
+
+export function findOAuthCode(db: Database, hash: string): OAuthCodeRecord | undefined {
+  return fromRow<OAuthCodeRecord>(db.get('SELECT * FROM oauthCode WHERE hash = ?', [hash]));
+}
+
+export function useOAuthCode(db: Database, hash: string, grantId: string): void {
+  db.run('UPDATE oauthCode SET grantId = ? WHERE hash = ?', [grantId, hash]);
+}
+
+export function insertOAuthToken(db: Database, token: OAuthTokenRecord): void {
+  db.run('INSERT INTO oauthToken (hash, kind, grantId, scopes, expiresAt, usedAt) VALUES (@hash, @kind, @grantId, @scopes, @expiresAt, @usedAt)', { ...token, scopes: toJson(token.scopes) });
+}
+
+export function findOAuthToken(db: Database, hash: string): OAuthTokenRecord | undefined {
+  return fromRow<OAuthTokenRecord>(db.get('SELECT * FROM oauthToken WHERE hash = ?', [hash]));
+}
+
+export function useOAuthToken(db: Database, hash: string, at: string): void {
+  db.run('UPDATE oauthToken SET usedAt = ? WHERE hash = ?', [at, hash]);
+}
+
+export function deleteOAuthToken(db: Database, hash: string): void {
+  db.run('DELETE FROM oauthToken WHERE hash = ?', [hash]);
+}
+
+/** Forgets what expired before `at`, and grants that nothing is left of. Returns how many tokens that were. */
+export function deleteExpiredOAuth(db: Database, at: string, limit: number): number {
+  const tokens = db.run('DELETE FROM oauthToken WHERE hash IN (SELECT hash FROM oauthToken WHERE expiresAt < ? LIMIT ?)', [at, limit]);
+  db.run('DELETE FROM oauthCode WHERE hash IN (SELECT hash FROM oauthCode WHERE expiresAt < ? LIMIT ?)', [at, limit]);
+  db.run(
+    `DELETE FROM oauthGrant WHERE id IN (SELECT id FROM oauthGrant AS one WHERE createdAt < ? AND NOT EXISTS (SELECT 1 FROM oauthToken WHERE grantId = one.id) LIMIT ?)`,
+    [at, limit],
+  );
+  return tokens;
+}

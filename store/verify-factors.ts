@@ -1,0 +1,38 @@
+// TOTP factors: a sealed secret each, and the newest time step whose code was taken.
+
+import type { Database } from './database.ts';
+
+export interface VerifyFactorRecord {
+  readonly id: string;
+  readonly serviceId: string;
+  /** Whom the caller says it belongs to. */
+  readonly identity: string;
+  readonly isTest: boolean;
+  readonly sealedSecret: string;
+  readonly lastStep: number | null;
+  /** Wrong codes in a row. */
+  readonly failures: number;
+  readonly lockedUntil: string | null;
+  readonly createdAt: string;
+}
+
+type Row = Omit<VerifyFactorRecord, 'isTest'> & { isTest: 0 | 1 };
+
+export function insertVerifyFactor(db: Database, factor: VerifyFactorRecord): void {
+  db.run(
+    `INSERT INTO verifyFactor (id, serviceId, identity, isTest, sealedSecret, lastStep, failures, lockedUntil, createdAt)
+     VALUES (@id, @serviceId, @identity, @isTest, @sealedSecret, @lastStep, @failures, @lockedUntil, @createdAt)`,
+    { ...factor, isTest: factor.isTest ? 1 : 0 },
+  );
+}
+
+export function updateVerifyFactor(db: Database, factor: VerifyFactorRecord): void {
+  const { id, lastStep, failures, lockedUntil } = factor;
+  db.run('UPDATE verifyFactor SET lastStep = @lastStep, failures = @failures, lockedUntil = @lockedUntil WHERE id = @id', { id, lastStep, failures, lockedUntil });
+}
+
+/** By a key of one mode. */
+export function findVerifyFactor(db: Database, key: { id: string; isTest: boolean }): VerifyFactorRecord | undefined {
+  const row = db.get<Row>('SELECT * FROM verifyFactor WHERE id = ? AND isTest = ?', [key.id, key.isTest ? 1 : 0]);
+  return row && { ...row, isTest: row.isTest === 1 };
+}
