@@ -23,6 +23,7 @@ import { ticketRoutes } from './routes/tickets.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { visitorRoutes } from './routes/visitors.ts';
 import { widgetRoutes } from './routes/widget.ts';
+import { widgetFileRoutes } from './routes/widget-files.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
 
 export const apiRoutes: readonly Route[] = [
@@ -49,4 +50,5 @@ export const apiRoutes: readonly Route[] = [
   ...commerceRoutes,
   ...goalRoutes,
   ...reportRoutes,
+  ...widgetFileRoutes,
 ];

@@ -23,6 +23,7 @@ import { oldestQueuedOutboxAt } from '../store/outbox.ts';
 import { findWorkspace } from '../store/workspaces.ts';
 import { createAccessTokens } from '../workers/access-tokens.ts';
 import { AttachmentRefused, createAttachmentSource } from '../workers/attachment-source.ts';
+import { bundleForBrowsers } from '../workers/browser-bundler.ts';
 import { type Checkpointer, createCheckpointer } from '../workers/checkpointer.ts';
 import { apexDomain } from '../workers/domain-names.ts';
 import { recognise } from '../workers/file-types.ts';
@@ -59,6 +60,7 @@ import type { Services } from './services.ts';
 import { Sockets } from './sockets.ts';
 import { createUploadLinks } from './upload-links.ts';
 import { createVisitorTokens } from './visitor-tokens.ts';
+import { createWidgetFiles } from './widget-files.ts';
 
 export interface ServeOptions extends KnowledgeOptions {
   readonly config: Config;
@@ -214,6 +216,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     inboundMail,
     emailDomains,
     apexDomain,
+    widgetFiles: createWidgetFiles(bundleForBrowsers),
     dropVisitor: (workspaceId, visitorId) => sockets.dropVisitor(workspaceId, visitorId),
   };
 

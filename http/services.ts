@@ -23,6 +23,7 @@ import type { InboundMail } from './inbound-mail.ts';
 import type { UploadLinks } from './upload-links.ts';
 import type { ExportLinks } from './export-links.ts';
 import type { VisitorTokens } from './visitor-tokens.ts';
+import type { WidgetFiles } from './widget-files.ts';
 
 export interface Services extends RetrievalPorts {
   readonly config: Config;
@@ -53,6 +54,7 @@ export interface Services extends RetrievalPorts {
   readonly imageSource: ImageSource;
   /** The media type of what begins with these bytes; undefined when nothing is recognised. */
   recognise(head: Uint8Array): Promise<string | undefined>;
+  readonly widgetFiles: WidgetFiles;
   /** Ends the visitor's open sockets: it was blocked. */
   dropVisitor(workspaceId: string, visitorId: string): void;
 }
