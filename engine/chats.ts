@@ -2,12 +2,13 @@
 
 import type { ConversationRecord } from '../store/conversations.ts';
 import { findCurrentConversation } from '../store/conversations.ts';
+import { findMessage, type MessageRecord } from '../store/messages.ts';
 import type { VisitorRecord } from '../store/visitors.ts';
 import { noteStartedChat } from './campaigns.ts';
 import { addConversation, changeConversation, conversationKind, newConversation } from './conversation.ts';
 import { type CustomerConversation, customerConversation } from './customer-view.ts';
 import { refuse } from './errors.ts';
-import { appendMessage, appendServiceLine, type AttachmentInput, markReadBy, type MessageList, type MessageView, messageView, readMessages, requireText } from './messages.ts';
+import { appendMessage, appendServiceLine, type AttachmentInput, markReadBy, type MessageDraft, type MessageList, type MessageView, messageView, readMessages, requireText } from './messages.ts';
 import { routeChat } from './routing.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
@@ -20,23 +21,34 @@ export interface StartedChat {
   readonly message: MessageView;
 }
 
-/** Opens a chat with its first message and routes it; agents are told which campaign it came from. Refuses forbidden when blocked, invalid_body. */
-export const startChat = command('widget.startChat', (ctx, params: { body: string; attachments?: readonly AttachmentInput[] | undefined; campaignId?: string | undefined }): StartedChat => {
+export interface CustomerDraft {
+  /** The id that the message shall have, so that it can be sent again without being there twice. */
+  readonly messageId?: string | undefined;
+  readonly body: string;
+  readonly attachments?: readonly AttachmentInput[] | undefined;
+}
+
+/** Opens a chat with its first message and routes it; agents are told which campaign it came from. Refuses forbidden when blocked, invalid_body, conflict for somebody else's messageId. */
+export const startChat = command('widget.startChat', (ctx, params: CustomerDraft & { campaignId?: string | undefined }): StartedChat => {
   const visitor = callingVisitor(ctx);
   requireText(params.body);
+  const sent = sentBefore(ctx, visitor, params.messageId);
+  if (sent !== undefined) return { conversation: customerConversation(requireOwnConversation(ctx, sent.conversationId).conversation), message: messageView(sent) };
   const { siteId, id: visitorId, contactId } = visitor;
   const added = addConversation(ctx, newConversation(ctx, { channel: 'chat', siteId, visitorId, contactId, departmentId: theWorkspace(ctx).settings.defaultDepartmentId }));
   const conversation = params.campaignId === undefined ? added : noteCampaign(ctx, added, { campaignId: params.campaignId, visitorId: visitor.id });
-  const { message, conversation: begun } = appendMessage(ctx, conversation, { senderType: 'visitor', senderId: visitor.id, body: params.body, attachments: params.attachments });
+  const { message, conversation: begun } = appendMessage(ctx, conversation, customerMessage(visitor, params));
   return { conversation: customerConversation(routeChat(ctx, begun)), message: messageView(message) };
 });
 
-/** The customer writes on. Reopens what was solved or closed. Refuses forbidden, not_found, invalid_body. */
-export const writeAsCustomer = command('widget.sendMessage', (ctx, params: { conversationId: string; body: string; attachments?: readonly AttachmentInput[] | undefined }): MessageView => {
+/** The customer writes on. Reopens what was solved or closed. Refuses forbidden, not_found, invalid_body, conflict for somebody else's messageId. */
+export const writeAsCustomer = command('widget.sendMessage', (ctx, params: CustomerDraft & { conversationId: string }): MessageView => {
   const { visitor, conversation } = requireOwnConversation(ctx, params.conversationId);
   requireText(params.body);
+  const sent = sentBefore(ctx, visitor, params.messageId);
+  if (sent !== undefined) return messageView(sent);
   const reopened = reopenForCustomer(ctx, conversation);
-  const { message } = appendMessage(ctx, reopened, { senderType: 'visitor', senderId: visitor.id, body: params.body, attachments: params.attachments });
+  const { message } = appendMessage(ctx, reopened, customerMessage(visitor, params));
   return messageView(message);
 });
 
@@ -74,6 +86,17 @@ export function requireOwnConversation(view: View, conversationId: string): { vi
   const conversation = view.state(conversationKind, conversationId);
   if (conversation === undefined || conversation.visitorId !== visitor.id || conversation.channel === 'ticket') refuse('not_found');
   return { visitor, conversation };
+}
+
+/** The message that this visitor sent with this id before, if it did. */
+function sentBefore(ctx: Context, visitor: VisitorRecord, messageId: string | undefined): MessageRecord | undefined {
+  const message = messageId === undefined ? undefined : findMessage(ctx.db, messageId);
+  if (message !== undefined && (message.senderType !== 'visitor' || message.senderId !== visitor.id)) refuse('conflict', { message: 'Another message has this messageId.' });
+  return message;
+}
+
+function customerMessage(visitor: VisitorRecord, { messageId, body, attachments }: CustomerDraft): MessageDraft {
+  return { id: messageId, senderType: 'visitor', senderId: visitor.id, body, attachments };
 }
 
 function noteCampaign(ctx: Context, conversation: ConversationRecord, from: { campaignId: string; visitorId: string }): ConversationRecord {

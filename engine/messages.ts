@@ -52,6 +52,8 @@ export interface AttachmentInput {
 }
 
 export interface MessageDraft {
+  /** Undefined: a new one. */
+  readonly id?: string | undefined;
   readonly senderType: SenderType;
   readonly senderId: string | null;
   readonly body: string;
@@ -70,7 +72,7 @@ const nothingAttached: readonly Attachment[] = [];
 export function appendMessage(ctx: Context, conversation: ConversationRecord, draft: MessageDraft): { message: MessageRecord; conversation: ConversationRecord } {
   const createdAt = nextLineAt(ctx, conversation);
   const message: MessageRecord = {
-    id: ctx.ids.uuid(),
+    id: draft.id ?? ctx.ids.uuid(),
     conversationId: conversation.id,
     senderType: draft.senderType,
     senderId: draft.senderId,

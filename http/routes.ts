@@ -31,6 +31,7 @@ import { verificationWebhookRoutes } from './routes/verification-webhooks.ts';
 import { verificationRoutes } from './routes/verification.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { widgetRoutes } from './routes/widget.ts';
+import { widgetFileRoutes } from './routes/widget-files.ts';
 import { workspaceRoutes } from './routes/workspaces.ts';
 
 export const apiRoutes: readonly Route[] = [
@@ -65,4 +66,5 @@ export const apiRoutes: readonly Route[] = [
   ...verificationWebhookRoutes,
   ...oauthAppRoutes,
   ...oauthRoutes,
+  ...widgetFileRoutes,
 ];

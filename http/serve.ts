@@ -24,6 +24,7 @@ import { oldestQueuedOutboxAt } from '../store/outbox.ts';
 import { findWorkspace } from '../store/workspaces.ts';
 import { createAccessTokens } from '../workers/access-tokens.ts';
 import { AttachmentRefused, createAttachmentSource } from '../workers/attachment-source.ts';
+import { bundleForBrowsers } from '../workers/browser-bundler.ts';
 import { type Checkpointer, createCheckpointer } from '../workers/checkpointer.ts';
 import { apexDomain } from '../workers/domain-names.ts';
 import { recognise } from '../workers/file-types.ts';
@@ -66,6 +67,7 @@ import { createUploadLinks } from './upload-links.ts';
 import { sendCode } from './verification-codes.ts';
 import { createVisitorTokens } from './visitor-tokens.ts';
 import { sendWebhook } from './webhook-sending.ts';
+import { createWidgetFiles } from './widget-files.ts';
 
 export interface ServeOptions extends KnowledgeOptions {
   readonly config: Config;
@@ -242,6 +244,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     webhookSender,
     billing: config.billing.provider === 'stripe' ? stripeBilling(config.billing) : undefined,
     billingTurns: new Turns(),
+    widgetFiles: createWidgetFiles(bundleForBrowsers),
     dropVisitor: (workspaceId, visitorId) => sockets.dropVisitor(workspaceId, visitorId),
   };
 

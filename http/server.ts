@@ -306,10 +306,14 @@ function write(res: HttpResponse, reply: Reply, options: { isHead: boolean; clos
   res.cork(() => {
     writeHead(res, reply);
     const hasNoLength = status === 204 || status === 304 || isStreamed(body);
-    // Given a length of undefined the library writes one of 2^63; a connection that stays open here is closed with the others.
-    if (hasNoLength) res.endWithoutBody();
-    else if (body === undefined || isMeasured(body) || options.isHead) res.endWithoutBody(lengthOf(body), options.close);
-    else res.end(body, options.close);
+    if (body !== undefined && !isMeasured(body) && !hasNoLength && !options.isHead) {
+      res.end(body, options.close);
+      return;
+    }
+    // The library waits for the bytes of a length that it is told of, and tears the connection when something else comes; one of
+    // undefined it writes as 2^63. A connection that stays open here is closed with the others.
+    if (!hasNoLength) res.writeHeader('Content-Length', String(lengthOf(body)));
+    res.endWithoutBody();
   });
 }
 

@@ -27,6 +27,7 @@ import type { InboundMail } from './inbound-mail.ts';
 import type { UploadLinks } from './upload-links.ts';
 import type { ExportLinks } from './export-links.ts';
 import type { VisitorTokens } from './visitor-tokens.ts';
+import type { WidgetFiles } from './widget-files.ts';
 
 export interface Services extends RetrievalPorts {
   readonly config: Config;
@@ -63,6 +64,7 @@ export interface Services extends RetrievalPorts {
   /** By the provider's name for a subscription, or by workspace. */
   readonly billingTurns: Turns;
   readonly totp: Totp;
+  readonly widgetFiles: WidgetFiles;
   /** Ends the visitor's open sockets: it was blocked. */
   dropVisitor(workspaceId: string, visitorId: string): void;
 }

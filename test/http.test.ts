@@ -178,6 +178,10 @@ t.test('paths and methods', async (t) => {
     t.equal(deleted.headers['transfer-encoding'], undefined);
     const next = await rawRequest(service.url, { path: '/api/v1/me', ...options });
     t.equal(next.status, 200);
+    const head = await rawRequest(service.url, { method: 'HEAD', path: '/api/v1/me', ...options });
+    const last = await rawRequest(service.url, { path: '/api/v1/me', ...options });
+    t.equal(last.status, 200);
+    t.equal(last.localPort, head.localPort, 'after a HEAD, too');
     t.equal(next.localPort, deleted.localPort, 'on the same connection');
   });
 

@@ -2,11 +2,11 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { freePort } from './support/free-port.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -41,13 +41,4 @@ t.test('the scripts in the README walk the main job, then one-time codes and an 
 function scriptUnder(heading: string): string {
   const section = readme.slice(readme.indexOf(`\n## ${heading}\n`));
   return /```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? '';
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => done(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -73,6 +73,13 @@ t.test('the runtime knows nothing of the rules', async (t) => {
   t.same(wrong, []);
 });
 
+t.test('what runs in browsers is by itself', async (t) => {
+  const wrong: string[] = [];
+  const isWidget = (file: string): boolean => file.startsWith('http/widget/');
+  for (const { from, to } of imports) if (isWidget(from) !== isWidget(to)) wrong.push(`${from} must not import ${to}`);
+  t.same(wrong, []);
+});
+
 t.test('workers never write to a workspace, and one of them alone to a file that can be made again', async (t) => {
   const wrong: string[] = [];
   for (const [file, text] of sources) {
@@ -95,6 +102,7 @@ t.test('an outside library has one file that imports it', async (t) => {
     argon2: ['workers/password-hasher.ts'],
     '@zxcvbn-ts/core': ['workers/password-strength.ts'],
     '@zxcvbn-ts/language-common': ['workers/password-strength.ts'],
+    esbuild: ['workers/browser-bundler.ts'],
     luxon: ['engine/time-zones.ts'],
     'libphonenumber-js': ['workers/numbering-plan.ts'],
     re2js: ['engine/url-patterns.ts'],

@@ -10,10 +10,11 @@ import { allowsOrigin, requireSite } from '../../engine/sites.ts';
 import { noteCampaignEvent } from '../../engine/campaigns.ts';
 import { identifySelf, visitorSelf } from '../../engine/visitors.ts';
 import { openSession, viewPage } from '../../engine/visits.ts';
+import { theWorkspace } from '../../engine/workspace.ts';
 import { findSiteByEmbedId } from '../../store/sites.ts';
 import { defaultLimit, parseTime } from '../cursor.ts';
 import { route } from '../route.ts';
-import { CampaignContent, CampaignFrequency, CustomerConversation, Email, Id, Message, MessageInput, MessageList, MessageQuery, nullable, Url, VisitorSelf } from '../schemas.ts';
+import { CampaignContent, CampaignFrequency, CustomerConversation, CustomerMessageInput, Email, Id, Message, MessageList, MessageQuery, nullable, Url, VisitorSelf } from '../schemas.ts';
 
 const PersonName = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
 const WidgetSite = Type.Object({ embedId: Type.String(), name: Type.String(), primaryColor: Type.String(), launcherPosition: Type.Enum(['right', 'left']), welcomeMessage: Type.String() });
@@ -59,6 +60,8 @@ export const widgetRoutes = [
         visitorToken: Type.String(),
         site: WidgetSite,
         officeHoursOpen: Type.Boolean(),
+        seq: Type.Integer({ description: 'Events after this one may be news: a socket goes on from here.' }),
+        csatEnabled: Type.Boolean({ description: 'Whether ratings are taken.' }),
         conversation: nullable(CustomerConversation),
         campaigns: Campaigns,
       }),
@@ -83,6 +86,8 @@ export const widgetRoutes = [
         visitorToken: visitorTokens.issue(workspaceId, visitor.id),
         site: { embedId: site.embedId, name: site.name, primaryColor: site.primaryColor, launcherPosition: site.launcherPosition, welcomeMessage: site.welcomeMessage },
         officeHoursOpen: siteHours(view, requireSite(view, site.id)).officeHoursOpen,
+        seq: workspace.publishedSeq,
+        csatEnabled: theWorkspace(view).settings.csatEnabled,
         conversation: currentChat(view, visitor.id),
         campaigns,
       };
@@ -130,10 +135,10 @@ export const widgetRoutes = [
     tag: 'Widget',
     summary: 'Start a chat',
     access: { kind: 'visitor' },
-    body: Type.Object({ ...MessageInput.properties, campaignId: Type.Optional(Id) }),
+    body: Type.Object({ ...CustomerMessageInput.properties, campaignId: Type.Optional(Id) }),
     reply: { status: 201, schema: Type.Object({ conversation: CustomerConversation, message: Message }) },
-    refusals: [],
-    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(startChat, { workspaceId, caller, params: { body: body.body, attachments: body.attachments, campaignId: body.campaignId } }),
+    refusals: ['conflict'],
+    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(startChat, { workspaceId, caller, params: { messageId: body.messageId, body: body.body, attachments: body.attachments, campaignId: body.campaignId } }),
   }),
 
   route({
@@ -160,10 +165,10 @@ export const widgetRoutes = [
     description: 'Opens what was solved or closed again.',
     access: { kind: 'visitor' },
     params: ById,
-    body: MessageInput,
+    body: CustomerMessageInput,
     reply: { status: 201, schema: Message },
-    refusals: [],
-    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(writeAsCustomer, { workspaceId, caller, params: { ...params, body: body.body, attachments: body.attachments } }),
+    refusals: ['conflict'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(writeAsCustomer, { workspaceId, caller, params: { ...params, messageId: body.messageId, body: body.body, attachments: body.attachments } }),
   }),
 
   route({

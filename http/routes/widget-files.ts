@@ -1,0 +1,71 @@
+// The widget's scripts, for any page to load. Which page may use a site is asked when its session opens.
+
+import Type from 'typebox';
+import { refuse } from '../../engine/errors.ts';
+import { type RawReply, route } from '../route.ts';
+import { encodingFor, namesTag, type WidgetFile } from '../widget-files.ts';
+
+/** Short, since this is the name that a page keeps for ever; a browser shows the old one while it asks whether there is a new one. */
+const installCaching = 'public, max-age=300, stale-while-revalidate=86400';
+/** The name changes with the text. */
+const appCaching = 'public, max-age=31536000, immutable';
+/** An install script that was cached may ask for an app of before. It gets the one of now, under a name that must not stick. */
+const otherAppCaching = 'no-cache';
+const appName = /^app-([A-Za-z0-9_-]{1,64})\.js$/;
+
+export const widgetFileRoutes = [
+  route({
+    operation: 'widget.installScript',
+    method: 'GET',
+    path: '//widget.js',
+    tag: 'Widget',
+    summary: 'The install script',
+    description:
+      'What a page includes, as an asynchronous script with the attribute `data-site-id`: a site\'s embedId. Optional attributes: `data-locale` (else the page\'s language), `data-consent="required"` (nothing is loaded, sent or stored until `Switchboard.start()`). ' +
+      'Its one global is `Switchboard`, with `start()`, `open()`, `close()` and `identify({name, email})`.',
+    access: { kind: 'public' },
+    anyHeaders: true,
+    reply: { status: 200, schema: null, contentType: 'text/javascript' },
+    refusals: [],
+    send: async ({ headers }, { widgetFiles }) => fileReply(await widgetFiles.install(), headers, installCaching),
+  }),
+
+  route({
+    operation: 'widget.app',
+    method: 'GET',
+    path: '//widget/{file}',
+    tag: 'Widget',
+    summary: 'What the install script loads',
+    description: 'Named after the hash of its text, and kept by browsers for a year.',
+    access: { kind: 'public' },
+    anyHeaders: true,
+    params: Type.Object({ file: Type.String({ maxLength: 100 }) }),
+    reply: { status: 200, schema: null, contentType: 'text/javascript' },
+    refusals: [],
+    async send({ params, headers }, { widgetFiles }) {
+      const [, hash] = appName.exec(params.file) ?? [];
+      if (hash === undefined) refuse('not_found');
+      const app = await widgetFiles.app();
+      return fileReply(app, headers, hash === app.hash ? appCaching : otherAppCaching);
+    },
+  }),
+];
+
+function fileReply(file: WidgetFile, requested: Readonly<Record<string, string>>, caching: string): RawReply {
+  const encoding = encodingFor(requested['accept-encoding']);
+  const tag = `"${file.hash}-${encoding}"`;
+  const headers = {
+    'Cache-Control': caching,
+    ETag: tag,
+    Vary: 'Accept-Encoding',
+    // Loaded by pages of other origins, also by those that isolate themselves; and the same for all of them, so that caches may share it.
+    'Access-Control-Allow-Origin': '*',
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+  };
+  if (namesTag(requested['if-none-match'], tag)) return { status: 304, headers, body: '' };
+  return {
+    status: 200,
+    headers: { ...headers, 'Content-Type': 'text/javascript; charset=utf-8', ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }) },
+    body: file.bytes[encoding],
+  };
+}

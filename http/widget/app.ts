@@ -1,0 +1,91 @@
+// The app: made once per page by the install script. Opens or goes on with the visit, and puts the parts together. Until a
+// visitor opens the panel or has a conversation, there is one call per page and no socket.
+
+import { Api, backoffMs, CallFailed } from './api.ts';
+import { Campaigns } from './campaigns.ts';
+import { Chat } from './chat.ts';
+import { ChatWindow } from './window.ts';
+import { later, report } from './guard.ts';
+import type { Campaign } from './protocol.ts';
+import { Shelf } from './shelf.ts';
+import { wordingFor } from './strings.ts';
+import { onPageChange, Visit } from './visit.ts';
+
+export interface MountOptions {
+  /** The service's address, with a slash at its end. */
+  readonly base: string;
+  /** The site's embed id. */
+  readonly siteId: string;
+  readonly locale: string | undefined;
+}
+
+export interface Person {
+  readonly name?: string;
+  readonly email?: string;
+}
+
+export interface App {
+  open(): void;
+  close(): void;
+  identify(person: Person): Promise<void>;
+}
+
+/** Resolves when the launcher is there. Rejects when the service does not know the site, or not this page as one of it. */
+export async function mount({ base, siteId, locale }: MountOptions): Promise<App> {
+  const prefix = `switchboard:${siteId}:`;
+  const shelf = new Shelf('localStorage', prefix);
+  const tabShelf = new Shelf('sessionStorage', prefix);
+  const api = new Api(base);
+  const visit = new Visit({ api, shelf, siteId });
+  let pages = 0;
+  /** Undefined when another page was opened meanwhile, which tells for itself. */
+  const viewPage = async (): Promise<readonly Campaign[] | undefined> => {
+    const page = (pages += 1);
+    const offered = await untilAnswered(() => visit.view(), { isWanted: () => page === pages });
+    return page === pages ? offered : undefined;
+  };
+  const offered = await viewPage();
+
+  const chat: Chat = new Chat({ api, visit, shelf, base, siteId, onChange: () => chatWindow.draw() });
+  const campaigns = new Campaigns({ api, mayShow: () => !chatWindow.isOpen && !isTalking(chat), show: (campaign) => chatWindow.offer(campaign) });
+  const wording = wordingFor([locale, document.documentElement.lang, ...navigator.languages]);
+  const chatWindow: ChatWindow = new ChatWindow({ api, chat, visit, shelf: tabShelf, wording, tellCampaign: (campaign, type) => campaigns.tell(campaign, type) });
+  chat.begin();
+  chatWindow.draw();
+  campaigns.offer(offered ?? []);
+
+  onPageChange(async () => {
+    chatWindow.turnPage();
+    campaigns.offer([]);
+    const fitting = await viewPage();
+    if (fitting !== undefined) campaigns.offer(fitting);
+  });
+
+  return {
+    open: () => chatWindow.open(),
+    close: () => chatWindow.close(),
+    identify: async ({ name, email }) => {
+      await visit.identify({ ...(name === undefined ? {} : { name }), ...(email === undefined ? {} : { email }) });
+      chatWindow.draw();
+    },
+  };
+}
+
+/** In the middle of a conversation nothing else is said. */
+function isTalking({ conversation }: Chat): boolean {
+  return conversation !== null && (conversation.status === 'open' || conversation.status === 'pending');
+}
+
+async function untilAnswered(ask: () => Promise<readonly Campaign[]>, { isWanted }: { isWanted: () => boolean }): Promise<readonly Campaign[]> {
+  for (let attempt = 0; isWanted(); attempt += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof CallFailed) || !error.mayPass) throw error;
+      report(error);
+      const { retryAfterMs = backoffMs(attempt) } = error;
+      await new Promise<void>((resolve) => later(retryAfterMs, resolve));
+    }
+  }
+  return [];
+}

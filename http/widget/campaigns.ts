@@ -1,0 +1,69 @@
+// When a campaign shows. The service says which ones fit the page, the hour and the visitor; here is only what a browser alone
+// can see: the time on the page, how far it was scrolled, and the pointer on its way out. All that a campaign asks for must have
+// happened. One at most shows per page view.
+
+import type { Api } from './api.ts';
+import { detached, guarded, later } from './guard.ts';
+import type { Campaign } from './protocol.ts';
+
+export interface CampaignsOptions {
+  readonly api: Api;
+  /** False when it is in the way, as in the middle of a conversation. */
+  mayShow(): boolean;
+  show(campaign: Campaign): void;
+}
+
+export class Campaigns {
+  readonly #options: CampaignsOptions;
+  /** Ends what waits on the page before. */
+  #waiting = new AbortController();
+
+  constructor(options: CampaignsOptions) {
+    this.#options = options;
+  }
+
+  /** Those that fit the page that is open now, most important first. */
+  offer(campaigns: readonly Campaign[]): void {
+    this.#waiting.abort();
+    this.#waiting = new AbortController();
+    const { signal } = this.#waiting;
+    for (const campaign of campaigns) detached(this.#wait(campaign, signal));
+  }
+
+  tell(campaign: Campaign, type: 'impression' | 'click' | 'dismiss'): void {
+    detached(this.#options.api.call('POST', 'campaign-events', { campaignId: campaign.id, type }));
+  }
+
+  async #wait(campaign: Campaign, signal: AbortSignal): Promise<void> {
+    const { showAfterMs = 0, scrollDepthPct = 0, exitIntent = false } = campaign.triggerRules;
+    if (showAfterMs > 0) await new Promise<void>((resolve) => later(showAfterMs, resolve));
+    if (scrollDepthPct > 0) await scrolledTo(scrollDepthPct, signal);
+    if (exitIntent) await pointerLeft(signal);
+    if (signal.aborted || !this.#options.mayShow()) return;
+    this.#waiting.abort();
+    this.#options.show(campaign);
+    this.tell(campaign, 'impression');
+  }
+}
+
+/** How much of the page has been above the window's lower edge, in percent. */
+function depthPct(): number {
+  const { scrollTop, clientHeight, scrollHeight } = document.documentElement;
+  return (100 * (scrollTop + clientHeight)) / Math.max(scrollHeight, 1);
+}
+
+function scrolledTo(wantedPct: number, signal: AbortSignal): Promise<void> {
+  // Half a pixel is lost on some screens.
+  const isReached = (): boolean => depthPct() >= wantedPct - 0.5;
+  return new Promise((resolve) => {
+    if (isReached()) resolve();
+    else window.addEventListener('scroll', guarded(() => isReached() && resolve()), { passive: true, signal });
+  });
+}
+
+/** Through the upper edge, where the tabs and the address are. */
+function pointerLeft(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    document.addEventListener('mouseout', guarded((event: MouseEvent) => event.relatedTarget === null && event.clientY <= 0 && resolve()), { signal });
+  });
+}

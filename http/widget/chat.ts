@@ -1,0 +1,329 @@
+// The visitor's conversation as it is known here: what the service has, what still waits in the outbox, what is unread. Fed by
+// the socket and by answers of calls, in any order and more than once. Draws nothing.
+
+import { type Api, backoffMs, CallFailed } from './api.ts';
+import { deliver } from './delivery.ts';
+import { detached, later } from './guard.ts';
+import { Lamp } from './lamp.ts';
+import { Line } from './line.ts';
+import { type MessagePage, Messages } from './messages.ts';
+import { type Draft, newId, Outbox } from './outbox.ts';
+import type { Attachment, Conversation, Frame, Message } from './protocol.ts';
+import type { Shelf } from './shelf.ts';
+import type { Visit } from './visit.ts';
+
+export interface ChatOptions {
+  readonly api: Api;
+  readonly visit: Visit;
+  readonly shelf: Shelf;
+  readonly base: string;
+  readonly siteId: string;
+  onChange(): void;
+}
+
+const typingShownMs = 6000;
+const typingEveryMs = 3000;
+const loadAgainMs = 3000;
+/** A connection that is back so soon is not worth a word. */
+const troubleMs = 4000;
+
+export class Chat {
+  readonly #options: ChatOptions;
+  readonly #line: Line;
+  readonly #outbox: Outbox;
+  #conversation: Conversation | null = null;
+  /** Of all that were heard of. Ids grow, so one that is smaller is an older conversation. */
+  #newestId = '';
+  readonly #messages = new Messages();
+  #isLoaded = false;
+  /** There has been no connection for a while. */
+  readonly #trouble: Lamp;
+  #isLocked = false;
+  #seq: number | undefined;
+  /** An agent writes. */
+  readonly #typing: Lamp;
+  #typedAtMs = 0;
+  #isMarking = false;
+  #isWoken = false;
+  #reopenings = 0;
+
+  constructor(options: ChatOptions) {
+    this.#options = options;
+    const { api, base, siteId, shelf, onChange } = options;
+    this.#trouble = new Lamp(onChange);
+    this.#typing = new Lamp(onChange);
+    this.#line = new Line({
+      base,
+      token: () => api.token,
+      since: () => this.#seq,
+      onFrame: (frame) => this.#receive(frame),
+      onState: (isUp) => (isUp ? this.#trouble.putOut() : this.#trouble.lightIn(troubleMs)),
+      onRefused: (isBlocked) => this.#refused(isBlocked ? 403 : 401),
+    });
+    this.#outbox = new Outbox({ shelf, lockName: `switchboard:${siteId}:outbox`, deliver: (draft) => this.#deliver(draft), onChange });
+    shelf.onOtherTab((name) => name === 'visit' && this.#heardOfOtherTab());
+  }
+
+  get conversation(): Conversation | null {
+    return this.#conversation;
+  }
+
+  /** Oldest first. */
+  get messages(): readonly Message[] {
+    return this.#messages.list;
+  }
+
+  /** What is not acknowledged yet, in the order of writing. */
+  get drafts(): readonly Draft[] {
+    const known = new Set(this.messages.map((message) => message.id));
+    return this.#outbox.drafts.filter((draft) => !known.has(draft.id));
+  }
+
+  get hasEarlier(): boolean {
+    return this.#messages.earlier !== null;
+  }
+
+  get unread(): number {
+    return this.#messages.unread;
+  }
+
+  get isTroubled(): boolean {
+    return this.#trouble.isLit;
+  }
+
+  get isTyping(): boolean {
+    return this.#typing.isLit;
+  }
+
+  /** The visitor was blocked: nothing more can be written. */
+  get isLocked(): boolean {
+    return this.#isLocked;
+  }
+
+  /** Takes what the session says, and connects when there is something to be told of. */
+  begin(): void {
+    const { session, seq } = this.#options.visit;
+    this.#seq = seq;
+    this.#conversation = session.conversation;
+    this.#noteNewest();
+    const isAlive = session.conversation !== null && session.conversation.status !== 'closed';
+    if (isAlive || this.#outbox.drafts.length > 0) this.wake();
+    this.#outbox.hurry();
+  }
+
+  /** From here on what happens is heard of. */
+  wake(): void {
+    if (!this.#isWoken) this.#trouble.lightIn(troubleMs);
+    this.#isWoken = true;
+    this.#line.open();
+  }
+
+  write(text: string, options: { attachments?: readonly Attachment[]; campaignId?: string | undefined } = {}): void {
+    const { attachments = [], campaignId } = options;
+    this.#outbox.add({ id: newId(), body: text, attachments, conversationId: this.#conversation?.id ?? null, ...(campaignId === undefined ? {} : { campaignId }) });
+    this.#typedAtMs = 0;
+    this.wake();
+  }
+
+  retry(draftId: string): void {
+    this.#outbox.retry(draftId);
+  }
+
+  discard(draftId: string): void {
+    this.#outbox.remove(draftId);
+  }
+
+  /** The next message begins another conversation. */
+  beginAnew(): void {
+    this.#conversation = null;
+    this.#messages.clear();
+    this.#options.onChange();
+  }
+
+  async loadEarlier(): Promise<void> {
+    const { earlier } = this.#messages;
+    const conversation = this.#conversation;
+    if (conversation === null || earlier === null) return;
+    const page = await this.#page(conversation.id, earlier);
+    if (conversation.id !== this.#conversation?.id) return;
+    this.#messages.addEarlier(page);
+    this.#options.onChange();
+  }
+
+  /** Says that the answers are seen. */
+  async markRead(): Promise<void> {
+    const conversation = this.#conversation;
+    if (this.#isMarking || this.unread === 0 || conversation === null) return;
+    const newest = this.#messages.newestAt;
+    this.#isMarking = true;
+    try {
+      await this.#options.api.call('POST', `conversations/${conversation.id}/read`);
+      this.#messages.read('agent', newest, newest);
+      this.#options.onChange();
+    } finally {
+      this.#isMarking = false;
+    }
+  }
+
+  async rate(rating: number, comment: string): Promise<void> {
+    if (this.#conversation === null) return;
+    const said = comment.trim() === '' ? {} : { comment: comment.trim() };
+    const { conversation } = await this.#options.api.call<{ conversation: Conversation }>('POST', `conversations/${this.#conversation.id}/rating`, { rating, ...said });
+    this.#setConversation(conversation);
+  }
+
+  /** The visitor types: told at most every few seconds. */
+  typing(): void {
+    if (this.#conversation === null || Date.now() - this.#typedAtMs < typingEveryMs) return;
+    this.#typedAtMs = Date.now();
+    this.#line.send({ type: 'typing', conversationId: this.#conversation.id });
+  }
+
+  #receive(frame: Frame): void {
+    switch (frame.type) {
+      case 'ready':
+        this.#seq ??= frame.seq;
+        this.#reopenings = 0;
+        if (!this.#isLoaded) detached(this.#load());
+        this.#outbox.hurry();
+        return;
+      case 'resync':
+        this.#seq = frame.seq;
+        detached(this.#reopen());
+        return;
+      case 'typing':
+        if (frame.data.senderType === 'agent' && frame.conversationId === this.#conversation?.id) this.#typing.lightFor(typingShownMs);
+        return;
+      case 'message.created':
+        this.#heardMessage(frame.data.message);
+        break;
+      case 'message.read':
+        this.#heardRead(frame.data.read);
+        break;
+      case 'conversation.updated':
+      case 'conversation.closed':
+        if (frame.data.conversation.id === this.#conversation?.id) this.#setConversation(frame.data.conversation);
+        break;
+      default:
+        return;
+    }
+    this.#seq = frame.seq;
+    this.#remember();
+  }
+
+  #heardMessage(message: Message): void {
+    if (message.conversationId !== this.#conversation?.id) {
+      // One that was begun in another tab, or one that was left for a new one which is not begun yet; not an older one.
+      if (message.conversationId < this.#newestId) return;
+      this.#moveTo({ id: message.conversationId, status: 'open', rating: null });
+    }
+    if (message.senderType === 'visitor') this.#outbox.remove(message.id);
+    else this.#typing.putOut();
+    this.#add(message);
+  }
+
+  #heardRead(read: { conversationId: string; senderType: 'visitor' | 'agent'; readUpTo: string; readAt: string }): void {
+    if (read.conversationId !== this.#conversation?.id) return;
+    this.#messages.read(read.senderType, read.readUpTo, read.readAt);
+    this.#options.onChange();
+  }
+
+  #heardOfOtherTab(): void {
+    const kept = this.#options.shelf.read<{ session: { conversation: Conversation | null; visitorToken: string } }>('visit');
+    const conversation = kept?.session.conversation ?? null;
+    if (conversation === null || kept?.session.visitorToken !== this.#options.api.token || conversation.id <= this.#newestId) return;
+    this.#moveTo(conversation);
+    this.wake();
+  }
+
+  async #deliver(draft: Draft): Promise<void> {
+    try {
+      const { conversation, message } = await deliver(this.#options.api, draft, draft.conversationId ?? this.#conversation?.id);
+      if (conversation !== undefined && conversation.id !== this.#conversation?.id) this.#moveTo(conversation);
+      if (message.conversationId === this.#conversation?.id) this.#add(message);
+    } catch (error) {
+      if (!(error instanceof CallFailed)) throw error;
+      if (error.status === 401) {
+        await this.#reopen();
+        throw new CallFailed(0, 'signed_in_again');
+      }
+      if (error.status === 403) this.#refused(403);
+      throw error;
+    }
+  }
+
+  #refused(status: 401 | 403): void {
+    if (status === 403) {
+      this.#isLocked = true;
+      this.#options.onChange();
+      return;
+    }
+    later(backoffMs(this.#reopenings), () => this.#reopen());
+    this.#reopenings += 1;
+  }
+
+  /** What was missed can no longer be told, or the token no longer counts: starts from what the service says now. */
+  async #reopen(): Promise<void> {
+    try {
+      await this.#options.visit.open();
+    } catch (error) {
+      if (error instanceof CallFailed && error.mayPass) this.#refused(401);
+      throw error;
+    }
+    const { session, seq } = this.#options.visit;
+    this.#seq = seq;
+    if (session.conversation?.id === this.#conversation?.id) this.#setConversation(session.conversation);
+    else this.#moveTo(session.conversation);
+    this.wake();
+    await this.#load();
+  }
+
+  /** The newest messages. */
+  async #load(): Promise<void> {
+    this.#isLoaded = true;
+    const conversation = this.#conversation;
+    if (conversation === null) return;
+    try {
+      const page = await this.#page(conversation.id);
+      if (conversation.id !== this.#conversation?.id) return;
+      this.#messages.addNewest(page);
+      this.#options.onChange();
+    } catch (error) {
+      // Asked again with the next connection, or when one waits.
+      this.#isLoaded = false;
+      if (!(error instanceof CallFailed)) throw error;
+      if (error.mayPass) later(error.retryAfterMs ?? loadAgainMs, () => this.#isLoaded || this.#load());
+    }
+  }
+
+  #page(conversationId: string, before?: string): Promise<MessagePage> {
+    return this.#options.api.call<MessagePage>('GET', `conversations/${conversationId}/messages${before === undefined ? '' : `?before=${encodeURIComponent(before)}`}`);
+  }
+
+  #add(message: Message): void {
+    this.#messages.add([message]);
+    this.#options.onChange();
+  }
+
+  #moveTo(conversation: Conversation | null): void {
+    this.beginAnew();
+    this.#setConversation(conversation);
+    if (conversation !== null) detached(this.#load());
+  }
+
+  #setConversation(conversation: Conversation | null): void {
+    this.#conversation = conversation;
+    this.#noteNewest();
+    this.#remember();
+    this.#options.onChange();
+  }
+
+  #noteNewest(): void {
+    const id = this.#conversation?.id ?? '';
+    if (id > this.#newestId) this.#newestId = id;
+  }
+
+  #remember(): void {
+    this.#options.visit.remember(this.#conversation, this.#seq);
+  }
+}

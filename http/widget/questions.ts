@@ -1,0 +1,54 @@
+// What the widget asks of a visitor beside the conversation: a rating when it is over, an address in case of leaving. Both can be
+// passed over, and both say when they failed.
+
+import { h, icon, on } from './dom.ts';
+import { fill, type Strings } from './strings.ts';
+
+const bestRating = 5;
+const maxCommentChars = 2000;
+
+/** `rate` rejects when it did not work; `grown` is told when there is more of the form than before. */
+export function ratingForm(strings: Strings, { rate, grown }: { rate: (rating: number, comment: string) => Promise<void>; grown: () => void }): HTMLElement {
+  const comment = h('textarea', { class: 'field', rows: '2', maxlength: String(maxCommentChars), 'aria-label': strings.comment, placeholder: strings.comment });
+  const more = h('div', { hidden: true }, comment, h('button', { type: 'submit', class: 'primary' }, strings.submit));
+  const showMore = (): void => {
+    more.hidden = false;
+    grown();
+  };
+  const stars = Array.from({ length: bestRating }, (_, index) => {
+    const value = String(index + 1);
+    return h('label', {}, on(h('input', { type: 'radio', name: 'rating', value, 'aria-label': fill(strings.stars, { n: value }) }), { change: showMore }), icon('star'));
+  });
+  const form = h('form', { class: 'card rating' }, h('fieldset', {}, h('legend', {}, strings.rate), h('div', { class: 'stars' }, ...stars)), more);
+  return asking(form, strings, async () => {
+    const chosen = form.querySelector<HTMLInputElement>('input:checked');
+    if (chosen !== null) await rate(Number(chosen.value), comment.value);
+  });
+}
+
+/** `save` rejects when it did not work. */
+export function emailForm(strings: Strings, save: (email: string) => Promise<void>): HTMLElement {
+  const input = h('input', { class: 'field', type: 'email', autocomplete: 'email', required: true, maxlength: '254', placeholder: strings.emailLabel, 'aria-label': strings.emailLabel });
+  const form = h('form', { class: 'card' }, h('p', {}, strings.email), h('div', { class: 'row' }, input, h('button', { type: 'submit', class: 'primary' }, strings.save)));
+  return asking(form, strings, async () => {
+    await save(input.value.trim());
+    form.replaceChildren(h('p', { role: 'status' }, strings.emailSaved));
+  });
+}
+
+function asking(form: HTMLFormElement, strings: Strings, submit: () => Promise<void>): HTMLElement {
+  const problem = h('p', { class: 'problem', role: 'alert' });
+  form.append(problem);
+  return on(form, {
+    submit: async (event) => {
+      event.preventDefault();
+      problem.textContent = '';
+      try {
+        await submit();
+      } catch (error) {
+        problem.textContent = strings.failed;
+        throw error;
+      }
+    },
+  });
+}

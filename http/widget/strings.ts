@@ -1,0 +1,261 @@
+// What the widget says, by language. English is the measure: a language that lacks a line does not compile.
+
+const en = {
+  open: 'Open chat',
+  close: 'Close chat',
+  unread: 'unread: {n}',
+  conversation: 'Conversation',
+  away: 'We are away right now. Leave a message, and we will get back to you.',
+  online: 'We usually answer within minutes.',
+  offline: 'No connection. We keep trying.',
+  write: 'Your message',
+  placeholder: 'Write a message…',
+  send: 'Send',
+  attach: 'Attach a file',
+  removeFile: 'Remove {name}',
+  uploading: 'Uploading {name}',
+  you: 'You',
+  agent: 'Support',
+  sending: 'Sending…',
+  sent: 'Sent',
+  seen: 'Seen',
+  notSent: 'Not sent',
+  retry: 'Try again',
+  discard: 'Delete',
+  earlier: 'Show earlier messages',
+  typing: 'Support is typing…',
+  ended: 'This conversation has ended.',
+  anew: 'Start a new conversation',
+  rate: 'How did we do?',
+  stars: '{n} of 5',
+  comment: 'Anything to add? (optional)',
+  submit: 'Submit',
+  thanks: 'Thank you for your rating.',
+  email: 'Where can we reach you if you leave?',
+  emailLabel: 'Email address',
+  save: 'Save',
+  emailSaved: 'Thank you. We will write to you there.',
+  locked: 'You can no longer write here.',
+  tooLarge: '{name} is larger than 25 MB.',
+  notAllowed: 'Files such as {name} cannot be sent.',
+  uploadFailed: '{name} could not be uploaded.',
+  failed: 'That did not work. Please try again.',
+  tooLong: 'A message may have 10,000 characters.',
+  dismiss: 'Dismiss',
+  messageFrom: 'Message from {name}',
+};
+
+export type Strings = Readonly<typeof en>;
+
+const de: Strings = {
+  open: 'Chat öffnen',
+  close: 'Chat schließen',
+  unread: 'ungelesen: {n}',
+  conversation: 'Unterhaltung',
+  away: 'Wir sind gerade nicht da. Hinterlassen Sie eine Nachricht, wir melden uns.',
+  online: 'Wir antworten meist in wenigen Minuten.',
+  offline: 'Keine Verbindung. Wir versuchen es weiter.',
+  write: 'Ihre Nachricht',
+  placeholder: 'Nachricht schreiben…',
+  send: 'Senden',
+  attach: 'Datei anhängen',
+  removeFile: '{name} entfernen',
+  uploading: '{name} wird hochgeladen',
+  you: 'Sie',
+  agent: 'Support',
+  sending: 'Wird gesendet…',
+  sent: 'Gesendet',
+  seen: 'Gelesen',
+  notSent: 'Nicht gesendet',
+  retry: 'Erneut versuchen',
+  discard: 'Löschen',
+  earlier: 'Frühere Nachrichten zeigen',
+  typing: 'Der Support schreibt…',
+  ended: 'Diese Unterhaltung ist beendet.',
+  anew: 'Neue Unterhaltung beginnen',
+  rate: 'Wie waren wir?',
+  stars: '{n} von 5',
+  comment: 'Möchten Sie etwas ergänzen? (freiwillig)',
+  submit: 'Abschicken',
+  thanks: 'Danke für Ihre Bewertung.',
+  email: 'Wo erreichen wir Sie, wenn Sie gehen?',
+  emailLabel: 'E-Mail-Adresse',
+  save: 'Speichern',
+  emailSaved: 'Danke. Wir schreiben Ihnen dorthin.',
+  locked: 'Sie können hier nicht mehr schreiben.',
+  tooLarge: '{name} ist größer als 25 MB.',
+  notAllowed: 'Dateien wie {name} können nicht gesendet werden.',
+  uploadFailed: '{name} konnte nicht hochgeladen werden.',
+  failed: 'Das hat nicht geklappt. Bitte versuchen Sie es erneut.',
+  tooLong: 'Eine Nachricht darf 10.000 Zeichen haben.',
+  dismiss: 'Ausblenden',
+  messageFrom: 'Nachricht von {name}',
+};
+
+const fr: Strings = {
+  open: 'Ouvrir le chat',
+  close: 'Fermer le chat',
+  unread: 'non lus : {n}',
+  conversation: 'Conversation',
+  away: 'Nous sommes absents pour le moment. Laissez un message, nous vous répondrons.',
+  online: 'Nous répondons en général en quelques minutes.',
+  offline: 'Pas de connexion. Nouvel essai en cours.',
+  write: 'Votre message',
+  placeholder: 'Écrivez un message…',
+  send: 'Envoyer',
+  attach: 'Joindre un fichier',
+  removeFile: 'Retirer {name}',
+  uploading: 'Envoi de {name}',
+  you: 'Vous',
+  agent: 'Support',
+  sending: 'Envoi…',
+  sent: 'Envoyé',
+  seen: 'Lu',
+  notSent: 'Non envoyé',
+  retry: 'Réessayer',
+  discard: 'Supprimer',
+  earlier: 'Afficher les messages précédents',
+  typing: 'Le support écrit…',
+  ended: 'Cette conversation est terminée.',
+  anew: 'Nouvelle conversation',
+  rate: 'Qu’avez-vous pensé de notre aide ?',
+  stars: '{n} sur 5',
+  comment: 'Un mot à ajouter ? (facultatif)',
+  submit: 'Valider',
+  thanks: 'Merci pour votre avis.',
+  email: 'Où pouvons-nous vous joindre si vous partez ?',
+  emailLabel: 'Adresse e-mail',
+  save: 'Enregistrer',
+  emailSaved: 'Merci. Nous vous écrirons à cette adresse.',
+  locked: 'Vous ne pouvez plus écrire ici.',
+  tooLarge: '{name} dépasse 25 Mo.',
+  notAllowed: 'Les fichiers comme {name} ne peuvent pas être envoyés.',
+  uploadFailed: '{name} n’a pas pu être envoyé.',
+  failed: 'Cela n’a pas fonctionné. Veuillez réessayer.',
+  tooLong: 'Un message peut compter 10 000 caractères.',
+  dismiss: 'Masquer',
+  messageFrom: 'Message de {name}',
+};
+
+const es: Strings = {
+  open: 'Abrir el chat',
+  close: 'Cerrar el chat',
+  unread: 'sin leer: {n}',
+  conversation: 'Conversación',
+  away: 'Ahora no estamos. Deje un mensaje y le responderemos.',
+  online: 'Solemos responder en pocos minutos.',
+  offline: 'Sin conexión. Seguimos intentándolo.',
+  write: 'Su mensaje',
+  placeholder: 'Escriba un mensaje…',
+  send: 'Enviar',
+  attach: 'Adjuntar un archivo',
+  removeFile: 'Quitar {name}',
+  uploading: 'Subiendo {name}',
+  you: 'Usted',
+  agent: 'Soporte',
+  sending: 'Enviando…',
+  sent: 'Enviado',
+  seen: 'Leído',
+  notSent: 'No enviado',
+  retry: 'Reintentar',
+  discard: 'Eliminar',
+  earlier: 'Mostrar mensajes anteriores',
+  typing: 'Soporte está escribiendo…',
+  ended: 'Esta conversación ha terminado.',
+  anew: 'Iniciar otra conversación',
+  rate: '¿Qué tal lo hemos hecho?',
+  stars: '{n} de 5',
+  comment: '¿Algo que añadir? (opcional)',
+  submit: 'Enviar valoración',
+  thanks: 'Gracias por su valoración.',
+  email: '¿Dónde podemos localizarle si se va?',
+  emailLabel: 'Correo electrónico',
+  save: 'Guardar',
+  emailSaved: 'Gracias. Le escribiremos allí.',
+  locked: 'Ya no puede escribir aquí.',
+  tooLarge: '{name} ocupa más de 25 MB.',
+  notAllowed: 'No se pueden enviar archivos como {name}.',
+  uploadFailed: 'No se pudo subir {name}.',
+  failed: 'No ha funcionado. Inténtelo de nuevo.',
+  tooLong: 'Un mensaje puede tener 10 000 caracteres.',
+  dismiss: 'Descartar',
+  messageFrom: 'Mensaje de {name}',
+};
+
+const ar: Strings = {
+  open: 'افتح المحادثة',
+  close: 'أغلق المحادثة',
+  unread: 'غير مقروء: {n}',
+  conversation: 'المحادثة',
+  away: 'لسنا متاحين الآن. اترك رسالة وسنعود إليك.',
+  online: 'نرد عادةً خلال دقائق.',
+  offline: 'لا يوجد اتصال. نواصل المحاولة.',
+  write: 'رسالتك',
+  placeholder: 'اكتب رسالة…',
+  send: 'إرسال',
+  attach: 'أرفق ملفًا',
+  removeFile: 'إزالة {name}',
+  uploading: 'جارٍ رفع {name}',
+  you: 'أنت',
+  agent: 'الدعم',
+  sending: 'جارٍ الإرسال…',
+  sent: 'أُرسلت',
+  seen: 'قُرئت',
+  notSent: 'لم تُرسل',
+  retry: 'أعد المحاولة',
+  discard: 'حذف',
+  earlier: 'عرض الرسائل السابقة',
+  typing: 'الدعم يكتب…',
+  ended: 'انتهت هذه المحادثة.',
+  anew: 'ابدأ محادثة جديدة',
+  rate: 'كيف كانت خدمتنا؟',
+  stars: '{n} من 5',
+  comment: 'هل تود إضافة شيء؟ (اختياري)',
+  submit: 'إرسال التقييم',
+  thanks: 'شكرًا على تقييمك.',
+  email: 'أين يمكننا مراسلتك إذا غادرت؟',
+  emailLabel: 'البريد الإلكتروني',
+  save: 'حفظ',
+  emailSaved: 'شكرًا. سنراسلك هناك.',
+  locked: 'لم يعد بإمكانك الكتابة هنا.',
+  tooLarge: 'حجم {name} أكبر من 25 ميغابايت.',
+  notAllowed: 'لا يمكن إرسال ملفات مثل {name}.',
+  uploadFailed: 'تعذر رفع {name}.',
+  failed: 'لم ينجح ذلك. حاول مرة أخرى.',
+  tooLong: 'يمكن أن تحتوي الرسالة على 10000 حرف.',
+  dismiss: 'إخفاء',
+  messageFrom: 'رسالة من {name}',
+};
+
+const languages: Readonly<Record<string, Strings>> = { en, de, fr, es, ar };
+const rightToLeft: ReadonlySet<string> = new Set(['ar', 'fa', 'he', 'ur']);
+
+export interface Wording {
+  readonly strings: Strings;
+  /** For the writing of times. */
+  readonly locale: string;
+  readonly direction: 'ltr' | 'rtl';
+}
+
+/** The first of the asked languages that there is; English when there is none. */
+export function wordingFor(asked: readonly (string | undefined)[]): Wording {
+  for (const locale of asked) {
+    const language = locale?.toLowerCase().split('-')[0] ?? '';
+    const strings = languages[language];
+    if (strings !== undefined && locale !== undefined) return { strings, locale: isLocale(locale) ? locale : language, direction: rightToLeft.has(language) ? 'rtl' : 'ltr' };
+  }
+  return { strings: en, locale: 'en', direction: 'ltr' };
+}
+
+function isLocale(text: string): boolean {
+  try {
+    return Intl.DateTimeFormat.supportedLocalesOf(text).length > 0;
+  } catch {
+    // Not written as a language tag.
+    return false;
+  }
+}
+
+export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+}

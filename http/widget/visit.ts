@@ -1,0 +1,112 @@
+// Who the visitor is and what its site is like. A visit lasts while pages are viewed, over pages and tabs; within it the session's
+// answer is kept and only page views are told, so that a visit is counted once. Also watches which page is open.
+
+import { type Api, CallFailed } from './api.ts';
+import { guarded } from './guard.ts';
+import type { Campaign, Conversation, Session, Visitor } from './protocol.ts';
+import type { Shelf } from './shelf.ts';
+
+interface Kept {
+  readonly session: Session;
+  /** The last event that this conversation knows of. */
+  readonly seq: number | undefined;
+  readonly viewedAtMs: number;
+}
+
+/** Nobody looked at a page for so long: what comes is another visit. */
+const visitMs = 30 * 60_000;
+const watchMs = 1000;
+/** The service takes addresses up to this length. */
+const maxUrlChars = 2048;
+
+export class Visit {
+  readonly #api: Api;
+  readonly #shelf: Shelf;
+  readonly #siteId: string;
+  #kept: Kept | undefined;
+
+  constructor(options: { api: Api; shelf: Shelf; siteId: string }) {
+    this.#api = options.api;
+    this.#shelf = options.shelf;
+    this.#siteId = options.siteId;
+  }
+
+  get session(): Session {
+    if (this.#kept === undefined) throw new Error('there is no session yet');
+    return this.#kept.session;
+  }
+
+  get seq(): number | undefined {
+    return this.#kept?.seq;
+  }
+
+  /** Tells that a page is viewed, and opens a session where none goes on. Resolves to the campaigns of the page. Rejects with CallFailed. */
+  async view(): Promise<readonly Campaign[]> {
+    const kept = this.#shelf.read<Kept>('visit');
+    const idleMs = Date.now() - (kept?.viewedAtMs ?? 0);
+    if (kept === undefined || idleMs > visitMs || idleMs < 0) return this.open();
+    // This tab's own copy is the newest; another page's last words are in the shelf.
+    this.#kept ??= kept;
+    this.#api.token = this.session.visitorToken;
+    try {
+      const { campaigns } = await this.#api.call<{ campaigns: readonly Campaign[] }>('POST', 'page-views', { url: currentUrl() });
+      this.#keep({ viewedAtMs: Date.now() });
+      return campaigns;
+    } catch (error) {
+      if (error instanceof CallFailed && (error.status === 401 || error.status === 403)) return this.open();
+      throw error;
+    }
+  }
+
+  /** Brings this browser's visitor back, or starts one. Two tabs that do so at once agree on the first one's. */
+  async open(): Promise<readonly Campaign[]> {
+    const known = this.#shelf.read<string>('token');
+    const { campaigns, seq, ...session } = await this.#api.call<Session & { campaigns: readonly Campaign[]; seq: number }>('POST', 'sessions', {
+      siteId: this.#siteId,
+      url: currentUrl(),
+      ...(known === undefined ? {} : { visitorToken: known }),
+    });
+    const meanwhile = this.#shelf.read<string>('token');
+    if (meanwhile !== undefined && meanwhile !== known && meanwhile !== session.visitorToken) return this.open();
+    this.#shelf.write('token', session.visitorToken);
+    this.#api.token = session.visitorToken;
+    this.#kept = { session, seq, viewedAtMs: Date.now() };
+    this.#keep({});
+    return campaigns;
+  }
+
+  async identify(person: { name?: string; email?: string }): Promise<void> {
+    const { visitor } = await this.#api.call<{ visitor: Visitor }>('PATCH', 'visitor', person);
+    this.#keep({ session: { ...this.session, visitor } });
+  }
+
+  /** The conversation, and the event up to which it is known, are kept together: who resumes there misses nothing. */
+  remember(conversation: Conversation | null, seq: number | undefined): void {
+    this.#keep({ session: { ...this.session, conversation }, seq });
+  }
+
+  #keep(changes: Partial<Kept>): void {
+    if (this.#kept === undefined) return;
+    this.#kept = { ...this.#kept, ...changes };
+    this.#shelf.write('visit', this.#kept);
+  }
+}
+
+function currentUrl(): string {
+  return location.href.slice(0, maxUrlChars);
+}
+
+/** Calls when the address changes without a new page, and when a page comes back from the browser's memory. Changes nothing of the page's. */
+export function onPageChange(act: () => unknown): void {
+  let seen = location.href;
+  const look = guarded(() => {
+    if (location.href === seen) return;
+    seen = location.href;
+    return act();
+  });
+  const { navigation } = window as { navigation?: EventTarget };
+  if (navigation === undefined) setInterval(() => document.hidden || look(), watchMs);
+  else navigation.addEventListener('currententrychange', look);
+  window.addEventListener('popstate', look);
+  window.addEventListener('pageshow', guarded((event: PageTransitionEvent) => (event.persisted ? act() : undefined)));
+}

@@ -1,0 +1,249 @@
+// The widget on the page: the launcher, the panel, a campaign. Draws what the chat knows, and hands what the visitor does
+// to it. All of it is in one shadow root, which the page's styles do not reach.
+
+import type { Api } from './api.ts';
+import { campaignCard } from './campaign-card.ts';
+import type { Chat } from './chat.ts';
+import { Composer } from './composer.ts';
+import { button, h, icon, on, setText } from './dom.ts';
+import { detached, guarded } from './guard.ts';
+import { MessageList } from './message-list.ts';
+import type { Attachment, Campaign } from './protocol.ts';
+import { emailForm, ratingForm } from './questions.ts';
+import type { Shelf } from './shelf.ts';
+import { fill, type Wording } from './strings.ts';
+import { dress, readableOn } from './styles.ts';
+import type { Visit } from './visit.ts';
+
+export interface ChatWindowOptions {
+  readonly api: Api;
+  readonly chat: Chat;
+  readonly visit: Visit;
+  /** Of this tab. */
+  readonly shelf: Shelf;
+  readonly wording: Wording;
+  tellCampaign(campaign: Campaign, type: 'click' | 'dismiss'): void;
+}
+
+/** As in the styles: the panel is the whole screen. */
+const wholeScreen = '(max-width: 480px), (max-height: 420px)';
+const mostUnread = 9;
+
+export class ChatWindow {
+  readonly #options: ChatWindowOptions;
+  readonly #host = h('div', { 'data-switchboard': '' });
+  readonly #shadow: ShadowRoot;
+  readonly #launcher: HTMLButtonElement;
+  readonly #badge = h('span', { class: 'badge', 'aria-hidden': 'true', hidden: true });
+  readonly #panel: HTMLElement;
+  readonly #offline: HTMLElement;
+  readonly #list: MessageList;
+  readonly #composer: Composer;
+  readonly #locked: HTMLElement;
+  /** Present from the start, so that what comes into it is heard. */
+  readonly #offer = h('div', { class: 'offer', 'aria-live': 'polite' });
+  readonly #email: HTMLElement;
+  /** What stands under a conversation that is over. */
+  #over: { readonly conversationId: string; readonly element: HTMLElement; readonly said: HTMLElement; readonly rating: HTMLElement } | undefined;
+  #asksEmail = false;
+  #campaign: Campaign | undefined;
+  #isOpen = false;
+  #isDrawing = false;
+
+  constructor(options: ChatWindowOptions) {
+    this.#options = options;
+    const { api, chat, visit, shelf, wording } = options;
+    const { strings, direction, locale } = wording;
+    const { site, officeHoursOpen } = visit.session;
+    this.#shadow = this.#host.attachShadow({ mode: 'open' });
+    dress(this.#shadow);
+
+    this.#launcher = button({ class: 'launcher', 'aria-haspopup': 'dialog' }, icon('chat'), () => (this.#isOpen ? this.close() : this.open()));
+    this.#launcher.append(icon('close'), this.#badge);
+    this.#list = new MessageList({ chat, wording, welcome: site.welcomeMessage });
+    this.#composer = new Composer({ api, strings, shelf, send: (text, attachments) => this.#send(text, attachments), typing: () => chat.typing() });
+    this.#locked = h('p', { class: 'notice', role: 'status', hidden: true }, strings.locked);
+    this.#offline = h('div', { class: 'offline', role: 'status', hidden: true }, strings.offline);
+    this.#email = emailForm(strings, (email) => visit.identify({ email }));
+    this.#panel = h(
+      'div',
+      { class: 'panel', role: 'dialog', 'aria-label': site.name, tabindex: '-1', hidden: true },
+      h(
+        'div',
+        { class: 'head' },
+        h('div', {}, h('h2', {}, h('bdi', {}, site.name)), h('p', {}, officeHoursOpen ? strings.online : strings.away)),
+        button({ class: 'plain', 'aria-label': strings.close }, icon('close'), () => this.close()),
+      ),
+      this.#offline,
+      this.#list.element,
+      this.#locked,
+      this.#composer.element,
+    );
+    on(this.#panel, { keydown: (event) => this.#key(event) });
+    const root = h('div', { class: `root ${site.launcherPosition}`, dir: direction, lang: locale }, this.#offer, this.#panel, this.#launcher);
+    root.style.setProperty('--primary', site.primaryColor);
+    root.style.setProperty('--on-primary', readableOn(site.primaryColor));
+    this.#shadow.append(root);
+
+    document.addEventListener('visibilitychange', guarded(() => this.#markRead()));
+    document.body.append(this.#host);
+    // A visitor who goes from page to page in the middle of a conversation finds it open, unless it would cover the page.
+    if (shelf.read<boolean>('open') === true && !matchMedia(wholeScreen).matches) this.#show();
+    this.draw();
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  open(): void {
+    this.#show();
+    // On a screen keyboard's device the keyboard would cover what there is to read.
+    if (matchMedia('(pointer: coarse)').matches) this.#panel.focus();
+    else this.#composer.focus();
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#options.shelf.write('open', false);
+    this.draw();
+    this.#launcher.focus();
+  }
+
+  offer(campaign: Campaign): void {
+    const { chat, wording, visit, tellCampaign } = this.#options;
+    const card = campaignCard({
+      campaign,
+      wording,
+      siteName: visit.session.site.name,
+      start: (words) => {
+        tellCampaign(campaign, 'click');
+        // What was talked about before is over, or the campaign would not have been shown.
+        chat.beginAnew();
+        this.#campaign = campaign;
+        this.#list.quote(campaign);
+        this.open();
+        if (words !== undefined) this.#send(words, []);
+      },
+      leave: (address) => {
+        tellCampaign(campaign, 'click');
+        this.withdraw();
+        location.assign(address);
+      },
+      dismiss: () => {
+        tellCampaign(campaign, 'dismiss');
+        this.withdraw();
+      },
+    });
+    this.#offer.replaceChildren(card);
+  }
+
+  /** Another page without a new document: what belonged to the one before goes, the widget stays, also where its place was replaced. */
+  turnPage(): void {
+    this.withdraw();
+    if (!this.#host.isConnected) document.body.append(this.#host);
+  }
+
+  /** Takes away what was offered. */
+  withdraw(): void {
+    this.#offer.replaceChildren();
+  }
+
+  /** Draws when all that is going on has been done, once, however often it is called until then. */
+  draw(): void {
+    if (this.#isDrawing) return;
+    this.#isDrawing = true;
+    queueMicrotask(
+      guarded(() => {
+        this.#isDrawing = false;
+        this.#draw();
+      }),
+    );
+  }
+
+  #draw(): void {
+    const { chat, wording } = this.#options;
+    const { strings } = wording;
+    const { unread } = chat;
+    this.#launcher.setAttribute('aria-expanded', String(this.#isOpen));
+    const label = this.#isOpen ? strings.close : strings.open;
+    this.#launcher.setAttribute('aria-label', unread > 0 && !this.#isOpen ? `${label}, ${fill(strings.unread, { n: unread })}` : label);
+    this.#badge.hidden = unread === 0 || this.#isOpen;
+    setText(this.#badge, unread > mostUnread ? `${mostUnread}+` : String(unread));
+    this.#panel.hidden = !this.#isOpen;
+    if (!this.#isOpen) return;
+    this.#panel.setAttribute('aria-modal', String(matchMedia(wholeScreen).matches));
+    this.#offline.hidden = !chat.isTroubled || chat.isLocked;
+    this.#locked.hidden = !chat.isLocked;
+    this.#composer.element.hidden = chat.isLocked;
+    this.#list.render(this.#after());
+    this.#markRead();
+  }
+
+  /** What follows the last message. */
+  #after(): Node[] {
+    const { chat, visit, wording } = this.#options;
+    const { conversation } = chat;
+    const { session } = visit;
+    if (conversation === null) return [];
+    const isOver = conversation.status === 'solved' || conversation.status === 'closed';
+    if (!isOver) return this.#asksEmail ? [this.#email] : [];
+    if (this.#over?.conversationId !== conversation.id) {
+      const rating = ratingForm(wording.strings, { rate: (stars, comment) => this.#rate(stars, comment), grown: () => this.#list.toEnd() });
+      const said = h('p', { class: 'day', role: 'status' });
+      const element = h('div', { class: 'centred' }, said, button({ class: 'quiet' }, wording.strings.anew, () => this.#beginAnew()));
+      this.#over = { conversationId: conversation.id, element, said, rating };
+    }
+    const { element, said, rating } = this.#over;
+    setText(said, conversation.rating === null ? wording.strings.ended : wording.strings.thanks);
+    return session.csatEnabled && conversation.rating === null ? [rating, element] : [element];
+  }
+
+  async #rate(rating: number, comment: string): Promise<void> {
+    await this.#options.chat.rate(rating, comment);
+    this.#composer.focus();
+  }
+
+  #beginAnew(): void {
+    this.#options.chat.beginAnew();
+    this.#list.quote(undefined);
+    this.#composer.focus();
+  }
+
+  #send(text: string, attachments: readonly Attachment[]): void {
+    this.#options.chat.write(text, { attachments, campaignId: this.#campaign?.id });
+    this.#campaign = undefined;
+  }
+
+  #show(): void {
+    this.#isOpen = true;
+    this.#asksEmail = this.#options.visit.session.visitor.email === null;
+    this.withdraw();
+    this.#options.shelf.write('open', true);
+    this.#options.chat.wake();
+    this.#draw();
+    this.#list.toEnd();
+  }
+
+  #markRead(): void {
+    if (this.#isOpen && !document.hidden) detached(this.#options.chat.markRead());
+  }
+
+  #key(event: KeyboardEvent): void {
+    // The page's own shortcuts are not meant while one writes here.
+    event.stopPropagation();
+    if (event.key === 'Escape') this.close();
+    if (event.key === 'Tab' && matchMedia(wholeScreen).matches) this.#stayInside(event);
+  }
+
+  /** The panel covers the page: what is under it cannot be reached. */
+  #stayInside(event: KeyboardEvent): void {
+    const stops = [...this.#panel.querySelectorAll<HTMLElement>('button, textarea, input, a[href], [tabindex="0"]')].filter((one) => one.getClientRects().length > 0 && !one.matches(':disabled'));
+    const [first, last] = [stops[0], stops.at(-1)];
+    const { activeElement } = this.#shadow;
+    if (event.shiftKey ? activeElement !== first : activeElement !== last) return;
+    event.preventDefault();
+    (event.shiftKey ? last : first)?.focus();
+  }
+}
