@@ -16,6 +16,7 @@ import { commerce } from './workspace/0014-commerce.ts';
 import { apiKeys } from './workspace/0015-api-keys.ts';
 import { webhooks } from './workspace/0016-webhooks.ts';
 import { billing } from './workspace/0017-billing.ts';
+import { listsByIndex } from './workspace/0018-lists-by-index.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
-export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads, campaigns, goals, contactText, rollups, commerce, apiKeys, webhooks, billing];
+export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads, campaigns, goals, contactText, rollups, commerce, apiKeys, webhooks, billing, listsByIndex];
