@@ -144,13 +144,13 @@ export function findNewestConversation(db: Database, visitorId: string): Convers
   return row && conversationFromRow(row);
 }
 
-/** Ids of what is assigned or offered to the agent, and still open or pending. */
-export function conversationIdsOfAgent(db: Database, agentId: string): string[] {
+/** Ids of what is assigned or offered to the agent, and still open or pending. What is both comes twice. */
+export function conversationIdsOfAgent(db: Database, agentId: string, limit: number): string[] {
   return db
     .all<{ id: string }>(
       `SELECT id FROM conversation WHERE assignedAgentId = @agentId AND status IN ('open', 'pending')
-       UNION SELECT id FROM conversation INDEXED BY conversationOffered WHERE handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId AND status IN ('open', 'pending')`,
-      { agentId },
+       UNION ALL SELECT id FROM conversation INDEXED BY conversationOffered WHERE handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId AND status IN ('open', 'pending') LIMIT @limit`,
+      { agentId, limit },
     )
     .map((row) => row.id);
 }
