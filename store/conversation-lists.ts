@@ -1,7 +1,7 @@
 // Lists of conversations that an agent may see, newest first. What an agent reaches is put together from runs of an index, one
 // for each of its channels and departments and one of its own, so that what it may not see is never read, however much there is.
 
-import { type Channel, type ConversationRecord, findConversation, type Reach, reachValues, withinReach } from './conversations.ts';
+import { type Channel, type ConversationRecord, findConversations, type Reach, reachValues, withinReach } from './conversations.ts';
 import { below, type Cursor, newestOf } from './cursor.ts';
 import type { Database } from './database.ts';
 
@@ -115,5 +115,6 @@ function solvedOfOffered(db: Database, values: Range & Omit<Own, 'departmentId'>
 }
 
 function recordsAt(db: Database, places: readonly Cursor[]): ConversationRecord[] {
-  return places.flatMap(({ id }) => findConversation(db, id) ?? []);
+  const records = new Map(findConversations(db, places.map(({ id }) => id)).map((record) => [record.id, record]));
+  return places.flatMap(({ id }) => records.get(id) ?? []);
 }

@@ -75,6 +75,11 @@ export function findConversation(db: Database, conversationId: string): Conversa
   return row && conversationFromRow(row);
 }
 
+/** In no order. */
+export function findConversations(db: Database, conversationIds: readonly string[]): ConversationRecord[] {
+  return db.all<Row>('SELECT * FROM conversation WHERE id IN (SELECT value FROM json_each(?))', [toJson(conversationIds)]).map(conversationFromRow);
+}
+
 export function insertConversation(db: Database, conversation: ConversationRecord): void {
   db.run(
     `INSERT INTO conversation (id, version, channel, status, subject, ticketNumber, siteId, visitorId, contactId, departmentId, assignedAgentId, tags, handshake, rating,
