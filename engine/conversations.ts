@@ -1,4 +1,4 @@
-// Lists of conversations, tags, and the whole record for an export. Decisions 4.5.
+// Lists of conversations for who opens an inbox, and tags. Decisions 4.5.
 
 import type { Cursor } from '../store/cursor.ts';
 import { queuePage, type QueueFilter, recentlyClosedPage } from '../store/conversation-lists.ts';

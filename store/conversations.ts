@@ -1,4 +1,4 @@
-// Conversations of every channel. Lists are bounded by what the caller may reach, which the engine states as a Reach.
+// Conversations of every channel, and a Reach: what of them a caller may see. Lists of them are conversation-lists.ts's.
 
 import type { Database } from './database.ts';
 import { fromJson, fromJsonOrNull, toJson, toJsonOrNull } from './json.ts';
