@@ -19,6 +19,11 @@ import { addAgent, type AgentView, agentView, inviteStatusOf, isActive, ownerOf,
 import { drainQueue } from './routing.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
+import type { DeadlineParams } from './runtime/deadlines.ts';
+
+/** Conversations of an agent who leaves go back so many at a time, so that many of them do not hold up the others. */
+const returnPage = 200;
+export const returnDeadline = 'agent.returnConversations';
 
 export interface InviteParams {
   /** Made by the caller, who reserves the email for it first. */
@@ -147,8 +152,14 @@ export const deactivateAgent = command('agent.deactivate', (ctx, params: { agent
   endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
   revokeKeysOf(ctx, agent.id);
   ctx.audit({ action: 'agent.deleted', targetKind: 'agent', targetId: agent.id, before: agentView(agent, theRoster(ctx)), after: agentView(gone, theRoster(ctx)) });
-  returnConversations(ctx, agent);
-  drainQueue(ctx);
+  returnPageOf(ctx, gone);
+});
+
+/** Goes on where deactivateAgent left off. */
+export const returnConversations = command('agent.returnConversations', (ctx, params: DeadlineParams): void => {
+  const agent = theRoster(ctx).agents.get(params.subjectId);
+  // Who is back in the meantime keeps the rest.
+  if (agent !== undefined && !isActive(agent)) returnPageOf(ctx, agent);
 });
 
 export function listAgents(view: View, page: { filter: AgentFilter; cursor: Cursor | undefined; limit: number }): AgentView[] {
@@ -157,8 +168,9 @@ export function listAgents(view: View, page: { filter: AgentFilter; cursor: Curs
 }
 
 /** What it had goes back to its department's queue, or the workspace's; what it was offered, to who had it. */
-function returnConversations(ctx: Context, agent: AgentRecord): void {
-  for (const conversationId of conversationIdsOfAgent(ctx.db, agent.id)) {
+function returnPageOf(ctx: Context, agent: AgentRecord): void {
+  const ids = conversationIdsOfAgent(ctx.db, agent.id, returnPage);
+  for (const conversationId of ids) {
     const conversation = ctx.state(conversationKind, conversationId);
     if (conversation === undefined) continue;
     const settled = conversation.handshake?.toAgentId === agent.id ? revertHandshake(ctx, conversation) : conversation;
@@ -167,6 +179,8 @@ function returnConversations(ctx: Context, agent: AgentRecord): void {
     ringAnew(ctx, settled, free);
     appendSystemLine(ctx, free, `${agent.name} left; this is back in the queue.`);
   }
+  if (ids.length === returnPage) ctx.setDeadline(returnDeadline, agent.id, ctx.nowMs);
+  drainQueue(ctx);
 }
 
 /** Fields each role may change, of whom: admins anything of anyone; supervisors of their departments' members; agents of themselves. */

@@ -1,7 +1,7 @@
-// Lists of conversations, tags, and the whole record for an export. Decisions 4.5.
+// Lists of conversations for who opens an inbox, and tags. Decisions 4.5.
 
 import type { Cursor } from '../store/cursor.ts';
-import { queuePage, type QueueFilter, recentlyClosedPage } from '../store/conversations.ts';
+import { queuePage, type QueueFilter, recentlyClosedPage } from '../store/conversation-lists.ts';
 import { callingAgent, reachOf } from './access.ts';
 import { changeConversation, conversationView, type ConversationView, requireReachable } from './conversation.ts';
 import { command } from './runtime/command.ts';

@@ -28,11 +28,11 @@ export const maintain = command('workspace.maintain', (ctx, params: DeadlinePara
   const events = deleteEventsBefore(ctx.db, before(eventsKeptMs), pageSize);
   const outbox = deleteSettledOutbox(ctx.db, before(outboxKeptMs), pageSize);
   const deliveries = deleteSettledDeliveries(ctx.db, before(outboxKeptMs), pageSize);
-  if (!planOf(ctx).keepsAudit) expireAudit(ctx.db, { now: ctx.at, olderThan: before(auditKeptMs), hiddenBefore: before(auditTombstoneMs) });
+  const audit = planOf(ctx).keepsAudit ? 0 : expireAudit(ctx.db, { now: ctx.at, olderThan: before(auditKeptMs), hiddenBefore: before(auditTombstoneMs) }, pageSize);
   deleteBillingEventsBefore(ctx.db, before(billingEventsKeptMs));
   deleteOneTimeTokensBefore(ctx.db, before(auditKeptMs));
   const verifications = deleteVerificationsBefore(ctx.db, before(verificationsKeptMs), pageSize);
   const tokens = deleteExpiredOAuth(ctx.db, before(maintenanceMs), pageSize);
-  const isMore = [events, outbox, deliveries, verifications, tokens].includes(pageSize);
+  const isMore = [events, outbox, deliveries, audit, verifications, tokens].includes(pageSize);
   ctx.setDeadline(maintenanceDeadline, params.subjectId, ctx.nowMs + (isMore ? nextPageMs : maintenanceMs));
 });

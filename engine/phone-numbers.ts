@@ -10,6 +10,7 @@ import { phoneNumberKind } from './call.ts';
 import { orderRelease } from './carrier-orders.ts';
 import { requireFeature } from './entitlements.ts';
 import { refuse, refuseField } from './errors.ts';
+import { requireHours } from './office-hours.ts';
 import { isActive, theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
@@ -86,7 +87,7 @@ export const changeNumber = command('phoneNumber.update', (ctx, params: { phoneN
   const routing = routingAfter(before, changes);
   if (changes.routingStrategy !== undefined || changes.routingTargetId !== undefined) requireTarget(ctx, routing);
   requireVoiceProfile(ctx, changes.voiceProfileId);
-  requireHours(changes.businessHours);
+  if (changes.businessHours) requireHours(changes.businessHours.days, 'businessHours.days');
   const after: PhoneNumberRecord = {
     ...before,
     displayName: changes.displayName ?? before.displayName,
@@ -163,10 +164,4 @@ function requireTarget(view: Pick<View, 'state'>, routing: Routing): void {
 
 function requireVoiceProfile(view: Pick<View, 'db'>, voiceProfileId: string | null | undefined): void {
   if (voiceProfileId != null && findVoiceProfile(view.db, voiceProfileId) === undefined) refuseField('invalid_body', 'voiceProfileId', 'must be a voice profile of this workspace');
-}
-
-function requireHours(hours: WeeklyHours | null | undefined): void {
-  hours?.days.forEach(({ opens, closes }, index) => {
-    if (opens === closes) refuseField('invalid_body', `businessHours.days.${index}.closes`, 'must differ from opens');
-  });
 }

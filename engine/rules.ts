@@ -2,6 +2,7 @@
 // is done. A new timer or a new kind of work is a line here.
 
 import { type AttachmentCopy, copyKind, copyRetryDelaysMs, settleCopy } from './attachment-copies.ts';
+import { returnConversations, returnDeadline } from './agents.ts';
 import { ringTimeoutDeadline } from './call.ts';
 import { noteFailedOrder } from './carrier-events.ts';
 import { callOrderKind, type CallOrderItem, callOrderRetryDelaysMs, numberReleaseKind, type NumberReleaseItem, numberReleaseRetryDelaysMs } from './carrier-orders.ts';
@@ -34,6 +35,7 @@ export const deadlineCommands: DeadlineCommands = {
   [maintenanceDeadline]: maintain,
   [pollDeadline]: pollDomain,
   [rebuildDeadline]: rebuildReports,
+  [returnDeadline]: returnConversations,
   [ringTimeoutDeadline]: ringTimeout,
   [sweepDeadline]: sweep,
   [uploadDeadline]: expireUpload,

@@ -1,6 +1,6 @@
 // Agents and the departments they belong to. A deactivated agent keeps its row: conversations and notes name it.
 
-import type { Cursor } from './cursor.ts';
+import { below, type Cursor } from './cursor.ts';
 import type { Database } from './database.ts';
 import { fromJson, toJson } from './json.ts';
 
@@ -82,9 +82,9 @@ export function agentPage(db: Database, page: { filter: AgentFilter; cursor: Cur
     .all<Row>(
       `${select} WHERE (@role IS NULL OR role = @role) AND (@status IS NULL OR status = @status)
          AND (@departmentId IS NULL OR EXISTS (SELECT 1 FROM departmentMember WHERE agentId = agent.id AND departmentId = @departmentId))
-         AND (@at IS NULL OR (createdAt, id) < (@at, @id))
+         AND (createdAt, id) < (@at, @id)
        ORDER BY createdAt DESC, id DESC LIMIT @limit`,
-      { role, status, departmentId, at: page.cursor?.at ?? null, id: page.cursor?.id ?? null, limit: page.limit },
+      { role, status, departmentId, ...below(page.cursor), limit: page.limit },
     )
     .map(fromRow);
 }

@@ -1,7 +1,7 @@
 // The audit log: who changed what. Written in the change's own transaction, never edited; old entries are hidden, then removed.
 
 import type { Database } from './database.ts';
-import type { Cursor } from './cursor.ts';
+import { below, type Cursor } from './cursor.ts';
 
 export interface AuditRow {
   readonly id: string;
@@ -26,14 +26,16 @@ export function insertAudit(db: Database, row: AuditRow): void {
 
 /** Newest first, from just below `cursor`. */
 export function auditPage(db: Database, page: { cursor: Cursor | undefined; limit: number }): AuditRow[] {
-  const columns = 'id, actorAgentId, action, targetKind, targetId, before, after, context, createdAt';
-  return page.cursor === undefined
-    ? db.all<AuditRow>(`SELECT ${columns} FROM audit WHERE deletedAt IS NULL ORDER BY createdAt DESC, id DESC LIMIT ?`, [page.limit])
-    : db.all<AuditRow>(`SELECT ${columns} FROM audit WHERE deletedAt IS NULL AND (createdAt, id) < (?, ?) ORDER BY createdAt DESC, id DESC LIMIT ?`, [page.cursor.at, page.cursor.id, page.limit]);
+  return db.all<AuditRow>(
+    `SELECT id, actorAgentId, action, targetKind, targetId, before, after, context, createdAt FROM audit
+     WHERE deletedAt IS NULL AND (createdAt, id) < (@at, @id) ORDER BY createdAt DESC, id DESC LIMIT @limit`,
+    { ...below(page.cursor), limit: page.limit },
+  );
 }
 
-/** Hides entries from before `olderThan`, and removes those that were hidden before `hiddenBefore`. */
-export function expireAudit(db: Database, times: { now: string; olderThan: string; hiddenBefore: string }): void {
-  db.run('DELETE FROM audit WHERE deletedAt < ?', [times.hiddenBefore]);
-  db.run('UPDATE audit SET deletedAt = ? WHERE deletedAt IS NULL AND createdAt < ?', [times.now, times.olderThan]);
+/** Hides entries from before `olderThan`, and removes those that were hidden before `hiddenBefore`. Returns the greater number of the two. */
+export function expireAudit(db: Database, times: { now: string; olderThan: string; hiddenBefore: string }, limit: number): number {
+  const removed = db.run('DELETE FROM audit WHERE rowid IN (SELECT rowid FROM audit WHERE deletedAt < ? ORDER BY deletedAt LIMIT ?)', [times.hiddenBefore, limit]);
+  const hidden = db.run('UPDATE audit SET deletedAt = ? WHERE rowid IN (SELECT rowid FROM audit WHERE deletedAt IS NULL AND createdAt < ? ORDER BY createdAt LIMIT ?)', [times.now, times.olderThan, limit]);
+  return Math.max(removed, hidden);
 }

@@ -1,7 +1,7 @@
 // What a conversation of channel call has beside the others: where it came in, how far it is, who is on the phone.
 
 import { type ConversationStatus, type Reach, reachValues, withinReach } from './conversations.ts';
-import type { Cursor } from './cursor.ts';
+import { below, type Cursor, newestOf } from './cursor.ts';
 import type { Database, Value } from './database.ts';
 import { fromJson, toJson } from './json.ts';
 
@@ -108,28 +108,52 @@ const conditions: Readonly<Record<keyof CallFilter, string>> = {
   visitorId: 'conversation.visitorId = @visitorId',
 };
 
-/** Conversations that are calls, newest first, from just below `cursor`. The statement names only what is asked for, so that an index serves it. */
+/** Where the rows of a list come from, in the list's order, with what must hold of them beside what is asked for. */
+interface Source {
+  readonly from: string;
+  readonly where: string;
+  /** The columns of the list's order, as the index of the source has them. */
+  readonly at: string;
+  readonly id: string;
+  readonly values?: Readonly<Record<string, Value>>;
+}
+
+/** Conversations that are calls, newest first, from just below `cursor`. What the agent may not see is read only where a number, a visitor or an assignee is asked for. */
 export function callIdPage(db: Database, page: { reach: Reach; filter: CallFilter; cursor: Cursor | undefined; limit: number }): string[] {
-  const where = [`conversation.channel = 'call'`, withinReach];
-  const values: Record<string, Value> = { ...reachValues(page.reach), limit: page.limit };
+  const { reach, filter, limit } = page;
+  if (!reach.channels.includes('call')) return [];
+  const asked: string[] = [];
+  const values: Record<string, Value> = { ...reachValues(reach), ...below(page.cursor), limit };
   for (const field of Object.keys(conditions) as (keyof CallFilter)[]) {
-    const value = page.filter[field];
+    const value = filter[field];
     if (value === undefined) continue;
-    if (field === 'assigneeId' && value === 'none') {
-      where.push('conversation.assignedAgentId IS NULL');
-      continue;
-    }
-    where.push(conditions[field]);
-    values[field] = value;
+    const isNobody = field === 'assigneeId' && value === 'none';
+    asked.push(isNobody ? 'conversation.assignedAgentId IS NULL' : conditions[field]);
+    if (!isNobody) values[field] = value;
   }
-  if (page.cursor !== undefined) {
-    where.push('(conversation.createdAt, conversation.id) < (@at, @id)');
-    values['at'] = page.cursor.at;
-    values['id'] = page.cursor.id;
+  const runs = sourcesOf(reach, filter).map(({ from, where, at, id, values: own }) => {
+    const condition = [`conversation.channel = 'call'`, where, ...asked].join(' AND ');
+    return db.all<Cursor>(`SELECT ${at} AS at, ${id} AS id FROM ${from} WHERE ${condition} AND (${at}, ${id}) < (@at, @id) ORDER BY ${at} DESC, ${id} DESC LIMIT @limit`, { ...values, ...own });
+  });
+  return newestOf(runs, limit).map(({ id }) => id);
+}
+
+function sourcesOf(reach: Reach, filter: CallFilter): Source[] {
+  const order = { at: 'conversation.createdAt', id: 'conversation.id' };
+  if (filter.visitorId !== undefined) return [{ from: 'conversation INDEXED BY conversationByVisitor', where: withinReach, ...order }];
+  if (filter.phoneNumberId !== undefined) {
+    // A call and its conversation are made at one time.
+    const from = 'call INDEXED BY callByNumber CROSS JOIN conversation ON conversation.id = call.conversationId';
+    return [{ from, where: `call.phoneNumberId = @phoneNumberId AND ${withinReach}`, at: 'call.createdAt', id: 'call.conversationId' }];
   }
-  return db
-    .all<{ id: string }>(`SELECT conversation.id FROM conversation WHERE ${where.join(' AND ')} ORDER BY conversation.createdAt DESC, conversation.id DESC LIMIT @limit`, values)
-    .map((row) => row.id);
+  if (filter.assigneeId !== undefined && filter.assigneeId !== 'none') return [{ from: 'conversation INDEXED BY conversationCallsByAssignee', where: withinReach, ...order }];
+  if (reach.departmentIds === null) return [{ from: 'conversation', where: 'TRUE', ...order }];
+  const ofDepartment = (reachedId: string | null): Source => ({ from: 'conversation INDEXED BY conversationCallsByDepartment', where: 'conversation.departmentId IS @reachedId', ...order, values: { reachedId } });
+  return [
+    ...[null, ...reach.departmentIds].map(ofDepartment),
+    { from: 'conversation INDEXED BY conversationCallsByAssignee', where: 'conversation.assignedAgentId = @agentId', ...order },
+    { from: 'conversation INDEXED BY conversationOffered', where: `conversation.handshake IS NOT NULL AND conversation.handshake ->> 'toAgentId' = @agentId`, ...order },
+  ];
 }
 
 export function callPhaseOf(db: Database, conversationId: string): CallPhase | undefined {

@@ -1,6 +1,5 @@
-// Conversations of every channel. Lists are bounded by what the caller may reach, which the engine states as a Reach.
+// Conversations of every channel, and a Reach: what of them a caller may see. Lists of them are conversation-lists.ts's.
 
-import type { Cursor } from './cursor.ts';
 import type { Database } from './database.ts';
 import { fromJson, fromJsonOrNull, toJson, toJsonOrNull } from './json.ts';
 
@@ -76,6 +75,11 @@ export function findConversation(db: Database, conversationId: string): Conversa
   return row && conversationFromRow(row);
 }
 
+/** In no order. */
+export function findConversations(db: Database, conversationIds: readonly string[]): ConversationRecord[] {
+  return db.all<Row>('SELECT * FROM conversation WHERE id IN (SELECT value FROM json_each(?))', [toJson(conversationIds)]).map(conversationFromRow);
+}
+
 export function insertConversation(db: Database, conversation: ConversationRecord): void {
   db.run(
     `INSERT INTO conversation (id, version, channel, status, subject, ticketNumber, siteId, visitorId, contactId, departmentId, assignedAgentId, tags, handshake, rating,
@@ -109,54 +113,26 @@ export function setReadUpTo(db: Database, conversation: ConversationRecord): voi
   db.run('UPDATE conversation SET agentsReadUpTo = ?, customerReadUpTo = ? WHERE id = ?', [conversation.agentsReadUpTo, conversation.customerReadUpTo, conversation.id]);
 }
 
-export interface QueueFilter {
-  readonly channel?: Channel | undefined;
-  readonly departmentId?: string | undefined;
-  /** An agent, or `none` for what nobody has. */
-  readonly assigneeId?: string | undefined;
-}
-
-/** Open and pending ones, newest first, from just below `cursor`. */
-export function queuePage(db: Database, page: { reach: Reach; filter: QueueFilter; cursor: Cursor | undefined; limit: number }): ConversationRecord[] {
-  const { channel = null, departmentId = null, assigneeId = null } = page.filter;
-  return db
-    .all<ConversationRow>(
-      `SELECT * FROM conversation WHERE status IN ('open', 'pending') AND ${withinReach}
-         AND (@channel IS NULL OR channel = @channel) AND (@departmentId IS NULL OR departmentId = @departmentId)
-         AND (@assigneeId IS NULL OR (@assigneeId = 'none' AND assignedAgentId IS NULL) OR assignedAgentId = @assigneeId)
-         AND (@at IS NULL OR (createdAt, id) < (@at, @id))
-       ORDER BY createdAt DESC, id DESC LIMIT @limit`,
-      { ...reachValues(page.reach), channel, departmentId, assigneeId, at: page.cursor?.at ?? null, id: page.cursor?.id ?? null, limit: page.limit },
-    )
-    .map(conversationFromRow);
-}
-
-/** Solved and closed ones, the last solved first, from just below `cursor` (of solvedAt). */
-export function recentlyClosedPage(db: Database, page: { reach: Reach; cursor: Cursor | undefined; limit: number }): ConversationRecord[] {
-  return db
-    .all<ConversationRow>(
-      `SELECT * FROM conversation WHERE status IN ('solved', 'closed') AND ${withinReach} AND (@at IS NULL OR (solvedAt, id) < (@at, @id))
-       ORDER BY solvedAt DESC, id DESC LIMIT @limit`,
-      { ...reachValues(page.reach), at: page.cursor?.at ?? null, id: page.cursor?.id ?? null, limit: page.limit },
-    )
-    .map(conversationFromRow);
-}
-
 /** The chat that has waited longest for an agent, of those in one of the departments (`null`: all) or in none. */
 export function findLongestWaitingChat(db: Database, departmentIds: readonly string[] | null): string | undefined {
-  return db.get<{ id: string }>(
-    `SELECT id FROM conversation WHERE channel = 'chat' AND status = 'open' AND assignedAgentId IS NULL AND handshake IS NULL
-       AND (@departmentIds IS NULL OR departmentId IS NULL OR departmentId IN (SELECT value FROM json_each(@departmentIds)))
-     ORDER BY createdAt, id LIMIT 1`,
-    { departmentIds: toJsonOrNull(departmentIds) },
-  )?.id;
+  if (departmentIds === null) return db.get<Waiting>(`SELECT createdAt, id FROM conversation INDEXED BY conversationWaiting WHERE ${isWaiting} ORDER BY createdAt, id LIMIT 1`)?.id;
+  let longest: Waiting | undefined;
+  for (const departmentId of [null, ...departmentIds]) {
+    const first = db.get<Waiting>(`SELECT createdAt, id FROM conversation INDEXED BY conversationWaitingInDepartment WHERE departmentId IS ? AND ${isWaiting} ORDER BY createdAt, id LIMIT 1`, [departmentId]);
+    if (first !== undefined && (longest === undefined || first.createdAt < longest.createdAt || (first.createdAt === longest.createdAt && first.id < longest.id))) longest = first;
+  }
+  return longest?.id;
 }
 
-/** How many open chats each agent has that has any. Names the partial index's own condition, so that it serves. */
+type Waiting = Pick<ConversationRecord, 'createdAt' | 'id'>;
+/** As the indexes of what waits say it. */
+const isWaiting = `channel = 'chat' AND status = 'open' AND assignedAgentId IS NULL AND handshake IS NULL`;
+
+/** How many open chats each agent has that has any. */
 export function openChatsByAgent(db: Database): Map<string, number> {
   const rows = db.all<{ agentId: string; chats: number }>(
-    `SELECT assignedAgentId AS agentId, count(*) AS chats FROM conversation
-     WHERE status IN ('open', 'pending') AND assignedAgentId IS NOT NULL AND channel = 'chat' AND status = 'open' GROUP BY assignedAgentId`,
+    `SELECT assignedAgentId AS agentId, count(*) AS chats FROM conversation INDEXED BY conversationOpenChats
+     WHERE channel = 'chat' AND status = 'open' AND assignedAgentId IS NOT NULL GROUP BY assignedAgentId`,
   );
   return new Map(rows.map((row) => [row.agentId, row.chats]));
 }
@@ -173,13 +149,13 @@ export function findNewestConversation(db: Database, visitorId: string): Convers
   return row && conversationFromRow(row);
 }
 
-/** Ids of what is assigned or offered to the agent, and still open or pending. */
-export function conversationIdsOfAgent(db: Database, agentId: string): string[] {
+/** Ids of what is assigned or offered to the agent, and still open or pending. What is both comes twice. */
+export function conversationIdsOfAgent(db: Database, agentId: string, limit: number): string[] {
   return db
     .all<{ id: string }>(
       `SELECT id FROM conversation WHERE assignedAgentId = @agentId AND status IN ('open', 'pending')
-       UNION SELECT id FROM conversation WHERE status IN ('open', 'pending') AND handshake ->> 'toAgentId' = @agentId`,
-      { agentId },
+       UNION ALL SELECT id FROM conversation INDEXED BY conversationOffered WHERE handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId AND status IN ('open', 'pending') LIMIT @limit`,
+      { agentId, limit },
     )
     .map((row) => row.id);
 }
@@ -187,7 +163,11 @@ export function conversationIdsOfAgent(db: Database, agentId: string): string[] 
 /** Ids of what is in the department, what is still worked on first. */
 export function conversationIdsOfDepartment(db: Database, departmentId: string, limit: number): string[] {
   return db
-    .all<{ id: string }>(`SELECT id FROM conversation WHERE departmentId = ? ORDER BY status IN ('open', 'pending') DESC LIMIT ?`, [departmentId, limit])
+    .all<{ id: string }>(
+      `SELECT id FROM conversation INDEXED BY conversationByDepartment WHERE departmentId = @departmentId AND status IN ('open', 'pending')
+       UNION ALL SELECT id FROM conversation INDEXED BY conversationByDepartment WHERE departmentId = @departmentId AND status NOT IN ('open', 'pending') LIMIT @limit`,
+      { departmentId, limit },
+    )
     .map((row) => row.id);
 }
 

@@ -78,5 +78,5 @@ export function hastenOutbox(db: Database, { target, at }: { target: string; at:
 
 /** Forgets what was settled before `at`. Returns how many rows that were. */
 export function deleteSettledOutbox(db: Database, at: string, limit: number): number {
-  return db.run(`DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE state <> 'queued' AND settledAt < ? LIMIT ?)`, [at, limit]);
+  return db.run(`DELETE FROM outbox WHERE rowid IN (SELECT rowid FROM outbox WHERE settledAt < ? ORDER BY settledAt LIMIT ?)`, [at, limit]);
 }

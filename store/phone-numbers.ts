@@ -1,7 +1,7 @@
 // Phone numbers of the workspace. A released one keeps its row: its calls name it.
 
 import type { WeeklyHours } from './business-hours.ts';
-import type { Cursor } from './cursor.ts';
+import { below, type Cursor } from './cursor.ts';
 import type { Database } from './database.ts';
 import { fromJsonOrNull, toJsonOrNull } from './json.ts';
 
@@ -87,10 +87,9 @@ export function findPhoneNumberByE164(db: Database, e164: string): PhoneNumberRe
 /** Newest first, from just below `cursor`. */
 export function phoneNumberPage(db: Database, page: { status: PhoneNumberStatus; cursor: Cursor | undefined; limit: number }): PhoneNumberRecord[] {
   return db
-    .all<Row>('SELECT * FROM phoneNumber WHERE status = @status AND (@at IS NULL OR (createdAt, id) < (@at, @id)) ORDER BY createdAt DESC, id DESC LIMIT @limit', {
+    .all<Row>('SELECT * FROM phoneNumber WHERE status = @status AND (createdAt, id) < (@at, @id) ORDER BY createdAt DESC, id DESC LIMIT @limit', {
       status: page.status,
-      at: page.cursor?.at ?? null,
-      id: page.cursor?.id ?? null,
+      ...below(page.cursor),
       limit: page.limit,
     })
     .map(fromRow);

@@ -1,6 +1,6 @@
 // Saved replies. A shortcut is unique among the workspace's, or among one author's personal ones.
 
-import type { Cursor } from './cursor.ts';
+import { below, type Cursor } from './cursor.ts';
 import type { Database } from './database.ts';
 import { fromJson, toJson } from './json.ts';
 
@@ -68,9 +68,9 @@ export function savedReplyPage(db: Database, page: { agentId: string; filter: Sa
       `SELECT * FROM savedReply WHERE (scope = 'workspace' OR createdByAgentId = @agentId) AND (@scope IS NULL OR scope = @scope)
          AND (@channel IS NULL OR EXISTS (SELECT 1 FROM json_each(channels) WHERE value = @channel))
          AND (@q IS NULL OR instr(fold(shortcut || char(10) || title || char(10) || body), fold(@q)) > 0)
-         AND (@at IS NULL OR (createdAt, id) < (@at, @id))
+         AND (createdAt, id) < (@at, @id)
        ORDER BY createdAt DESC, id DESC LIMIT @limit`,
-      { agentId: page.agentId, scope, channel, q, at: page.cursor?.at ?? null, id: page.cursor?.id ?? null, limit: page.limit },
+      { agentId: page.agentId, scope, channel, q, ...below(page.cursor), limit: page.limit },
     )
     .map(fromRow);
 }

@@ -1,7 +1,7 @@
 // Sites: where a widget runs.
 
 import type { WeeklyHours } from './business-hours.ts';
-import type { Cursor } from './cursor.ts';
+import { below, type Cursor } from './cursor.ts';
 import type { Database } from './database.ts';
 import { fromJson, fromJsonOrNull, toJson, toJsonOrNull } from './json.ts';
 
@@ -68,9 +68,8 @@ export function findOldestSite(db: Database): SiteRecord | undefined {
 /** Newest first, from just below `cursor`. */
 export function sitePage(db: Database, page: { cursor: Cursor | undefined; limit: number }): SiteRecord[] {
   return db
-    .all<Row>('SELECT * FROM site WHERE (@at IS NULL OR (createdAt, id) < (@at, @id)) ORDER BY createdAt DESC, id DESC LIMIT @limit', {
-      at: page.cursor?.at ?? null,
-      id: page.cursor?.id ?? null,
+    .all<Row>('SELECT * FROM site WHERE (createdAt, id) < (@at, @id) ORDER BY createdAt DESC, id DESC LIMIT @limit', {
+      ...below(page.cursor),
       limit: page.limit,
     })
     .map(fromRow);

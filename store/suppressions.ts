@@ -1,6 +1,6 @@
 // Addresses that mail is not sent to any more: it came back, or the server there refused it for good.
 
-import type { Cursor } from './cursor.ts';
+import { below, type Cursor } from './cursor.ts';
 import type { Database } from './database.ts';
 
 export interface SuppressionRecord {
@@ -25,7 +25,7 @@ export function deleteSuppression(db: Database, email: string): void {
 /** Newest first, from just below `cursor`. */
 export function suppressionPage(db: Database, page: { cursor: Cursor | undefined; limit: number }): SuppressionRecord[] {
   return db.all<SuppressionRecord>(
-    'SELECT id, email, reason, createdAt FROM suppression WHERE (@at IS NULL OR (createdAt, id) < (@at, @id)) ORDER BY createdAt DESC, id DESC LIMIT @limit',
-    { at: page.cursor?.at ?? null, id: page.cursor?.id ?? null, limit: page.limit },
+    'SELECT id, email, reason, createdAt FROM suppression WHERE (createdAt, id) < (@at, @id) ORDER BY createdAt DESC, id DESC LIMIT @limit',
+    { ...below(page.cursor), limit: page.limit },
   );
 }

@@ -1,7 +1,7 @@
 // What callers left when nobody answered. One for a call.
 
 import { type Reach, reachValues, withinReach } from './conversations.ts';
-import type { Cursor } from './cursor.ts';
+import { below, type Cursor } from './cursor.ts';
 import type { Database } from './database.ts';
 
 export interface VoicemailRecord {
@@ -39,8 +39,8 @@ export function setVoicemailTranscript(db: Database, voicemailId: string, transc
 export function voicemailPage(db: Database, page: { reach: Reach; cursor: Cursor | undefined; limit: number }): VoicemailRecord[] {
   return db.all<VoicemailRecord>(
     `SELECT voicemail.* FROM voicemail JOIN conversation ON conversation.id = voicemail.conversationId
-     WHERE ${withinReach} AND (@at IS NULL OR (voicemail.createdAt, voicemail.id) < (@at, @id))
+     WHERE ${withinReach} AND (voicemail.createdAt, voicemail.id) < (@at, @id)
      ORDER BY voicemail.createdAt DESC, voicemail.id DESC LIMIT @limit`,
-    { ...reachValues(page.reach), at: page.cursor?.at ?? null, id: page.cursor?.id ?? null, limit: page.limit },
+    { ...reachValues(page.reach), ...below(page.cursor), limit: page.limit },
   );
 }

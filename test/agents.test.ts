@@ -1,5 +1,6 @@
 import t from 'tap';
 import { plans } from '../engine/entitlements.ts';
+import { addThread } from './support/conversations.ts';
 import { password, type Person, startService } from './support/service.ts';
 
 t.test('agents', async (t) => {
@@ -203,6 +204,24 @@ t.test('agents', async (t) => {
     t.match(await service.conversation(solved.id, shop.token), { status: 'solved', assignedAgentId: ann.agentId }, 'who solved something stays named');
     t.match(await service.post(`/conversations/${held.id}/assign-to-agent`, { agentId: ann.agentId, expectedVersion: (await service.conversation(held.id, shop.token)).version }, shop.token), { status: 422, body: { error: 'semantic_error' } });
     t.equal((await service.delete(`/agents/${ann.agentId}`, shop.token)).status, 204, 'again changes nothing');
+  });
+
+  t.test('[3 agent] deactivate: however many it had, all go back, a page at a time', async (t) => {
+    const owner = await service.workspace();
+    const [leaver, other] = [await service.agent(owner), await service.agent(owner)];
+    const offered = { toAgentId: leaver.agentId, initiatedByAgentId: owner.agentId, previousAgentId: other.agentId, note: null, expiresAt: '2099-01-01T00:00:00.000Z' };
+    await Promise.all(Array.from({ length: 450 }, (_, number) => addThread(service, owner.workspaceId, { channel: 'ticket', ...(number % 9 === 0 ? { assignedAgentId: other.agentId, handshake: offered } : { assignedAgentId: leaver.agentId }) })));
+    t.equal((await service.delete(`/agents/${leaver.agentId}`, owner.token)).status, 204);
+    await service.settled();
+    const queue = [];
+    for (let cursor = ''; cursor !== 'null'; ) {
+      const { body } = await service.get(`/conversations/queue?limit=200${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`, owner.token);
+      queue.push(...body.conversations);
+      cursor = String(body.nextCursor);
+    }
+    t.equal(queue.length, 450);
+    t.equal(queue.filter((one) => one.assignedAgentId === null).length, 400);
+    t.equal(queue.filter((one) => one.assignedAgentId === other.agentId && one.handshake === null).length, 50, 'what it was offered stays with who had it');
   });
 
   t.test('[3 agent] a deactivated agent\'s chat goes to who is available', async (t) => {

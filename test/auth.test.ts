@@ -74,6 +74,7 @@ t.test('register', async (t) => {
       ['a row of keys', 'qwertyuiop'],
       ['a date and a name', 'michael1987'],
       ['repeated', 'aaaaaaaaaaaaaaaaaaaa'],
+      ['common, many times over', 'p@$$w0rd'.repeat(100)],
       ['the email itself', email],
       ['a word of the workspace\'s name', 'zanzibarium'],
       ['the workspace\'s name', 'Zanzibarium Quartz'],

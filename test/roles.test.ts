@@ -21,6 +21,11 @@ const adminOnly = [
   'DELETE /business-hours/{ruleId}',
   'POST /sites',
   'PATCH /sites/{siteId}',
+  'POST /phone-numbers',
+  'PATCH /phone-numbers/{phoneNumberId}',
+  'DELETE /phone-numbers/{phoneNumberId}',
+  'GET /voice-profiles',
+  'POST /voice-profiles',
   'GET /workspace/integrations',
   'POST /workspace/integrations/inbound-email/rotate-secret',
   'POST /email/domain',
@@ -68,7 +73,7 @@ const adminOnly = [
 /** These are given an address that is not public, and tell who may that it is not. */
 const fetches: ReadonlySet<string> = new Set(['kb.ingestUrl', 'uploads.importFromUrl']);
 /** Areas that word it otherwise (specification 7). */
-const saysForbidden = ['/sites'];
+const saysForbidden = ['/sites', '/phone-numbers'];
 
 t.test('roles', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
@@ -88,7 +93,7 @@ t.test('roles', async (t) => {
   for (const route of restricted) {
     t.test(`[5] ${route.operation} as each role`, async (t) => {
       if (route.access.kind !== 'agent') return;
-      const slug = saysForbidden.some((area) => route.path.startsWith(area)) ? 'forbidden' : (route.access.roleSlug ?? 'admin_required');
+      const slug = saysForbidden.some((area) => route.path.startsWith(area)) ? 'forbidden' : 'admin_required';
       // Ids that name nothing: who may is answered 404, and nothing is changed for the next.
       const values = { ...Object.fromEntries(paramsOf(route).map((name) => [name, nothing])), workspaceId: owner.workspaceId, email: 'nobody@example.com' };
       const call = (token: string) => callRoute(service, route, { values, token, body: soundBody(route, { agentId: nothing, departmentId: nothing }) });

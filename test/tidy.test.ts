@@ -138,6 +138,11 @@ t.test('an outside library has one file that imports it', async (t) => {
   t.same(wrong, []);
 });
 
+t.test('every package is named in one exact version', async (t) => {
+  const { dependencies, optionalDependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
+  for (const [name, version] of Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies })) t.match(version, /^(npm:[a-z-]+@)?\d+\.\d+\.\d+$/, name);
+});
+
 t.test('no import goes round in a circle', async (t) => {
   const wrong: string[] = [];
   const edges = new Map<string, string[]>();

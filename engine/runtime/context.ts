@@ -1,6 +1,6 @@
 // What one command sees and does: the state of actors, the rows of its workspace's file, the time, and the effects that
 // leave after the commit. Made by the workspace for each command, thrown away with it. A refused command leaves nothing:
-// its rows are rolled back to the savepoint, its states and effects are dropped with this object.
+// the lane undoes its rows, its states and effects are dropped with this object.
 
 import type { Database } from '../../store/database.ts';
 import { deleteDeadline, putDeadline } from '../../store/deadlines.ts';

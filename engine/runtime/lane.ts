@@ -33,8 +33,6 @@ const maxQueued = 10_000;
 export interface LaneHooks {
   /** Before the first job of a batch. */
   onBegin?(): void;
-  /** Inside the transaction, after the last job that held, before COMMIT. */
-  beforeCommit?(): void;
   /** The batch is durable and every job in it is settled. */
   onDurable?(): void;
   /** What was run since the last commit is undone: forget every state held in memory. It may be run again at once. */
@@ -136,7 +134,6 @@ export class Lane {
     const startedAt = performance.now();
     try {
       this.#runAll(batch);
-      this.#hooks.beforeCommit?.();
       this.#db.commit();
     } catch (error) {
       this.#undoAll(batch, error);

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import t from 'tap';
 import { Alarms } from '../../engine/runtime/alarms.ts';
 import { isoTime, systemClock } from '../../engine/runtime/clock.ts';
@@ -41,12 +42,43 @@ t.test('clock: a step back is not; time goes on at its own pace and never turns 
   t.equal(clock.now(), at.wall, 'the wall is followed again once it has caught up');
 });
 
-t.test('times are ISO 8601 UTC with milliseconds', async (t) => {
-  t.equal(isoTime(Date.UTC(2026, 10, 20, 12, 0, 0, 7)), '2026-11-20T12:00:00.007Z');
-  t.equal(isoTime(0), '1970-01-01T00:00:00.000Z');
+t.test('clock: always: never earlier than before, never behind the wall', async (t) => {
+  const step = fc.oneof(fc.record({ pass: fc.integer({ min: 0, max: 10_000 }) }), fc.record({ set: fc.integer({ min: -100_000, max: 100_000 }) }));
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
+      const { at, clock } = machine(1_000_000_000);
+      let last = clock.now();
+      return steps.every((one) => {
+        at.wall += 'pass' in one ? one.pass : one.set;
+        at.elapsed += 'pass' in one ? one.pass : 0;
+        const now = clock.now();
+        const holds = now >= last && now >= at.wall;
+        last = now;
+        return holds;
+      });
+    }),
+  );
+  t.pass();
 });
 
-t.test('ids: UUID v7 with the time in front, each greater than the one before', async (t) => {
+t.test('clock: a timer can be taken back', async (t) => {
+  const { clock } = machine();
+  const rung: string[] = [];
+  clock.after(0, () => rung.push('kept'));
+  clock.after(0, () => rung.push('cancelled')).cancel();
+  // Timers of one length ring in the order they were set.
+  await new Promise<void>((resolve) => setTimeout(resolve));
+  t.same(rung, ['kept']);
+});
+
+t.test('[2] times are ISO 8601 UTC with milliseconds, whatever was asked before', async (t) => {
+  t.equal(isoTime(Date.UTC(2026, 10, 20, 12, 0, 0, 7)), '2026-11-20T12:00:00.007Z');
+  const around = Date.parse('2026-11-20T12:00:00.000Z');
+  const times = [0, 1, 999, 1000, 1001, 59_999, 60_000, -1, 12.7, 86_400_000, 999, 0].map((offset) => around + offset);
+  for (const ms of [...times, 0, 1, -1, -1000, Date.parse('1969-12-31T23:59:59.999Z'), Date.parse('9999-12-31T23:59:59.999Z')]) t.equal(isoTime(ms), new Date(ms).toISOString(), String(ms));
+});
+
+t.test('[2] ids: UUID v7 with the time in front, each greater than the one before', async (t) => {
   const clock = new ManualClock();
   const ids = createIds(clock);
   const made: string[] = [];
@@ -59,14 +91,25 @@ t.test('ids: UUID v7 with the time in front, each greater than the one before', 
   t.equal(Number.parseInt((made[0] ?? '').replaceAll('-', '').slice(0, 12), 16), clock.now() - 2);
 });
 
-t.test('ids: still increasing when the clock is set back', async (t) => {
-  const clock = new ManualClock();
-  const ids = createIds(clock);
-  const before = Array.from({ length: 10 }, () => ids.uuid());
-  clock.jump(-60_000);
-  const after = Array.from({ length: 10_000 }, () => ids.uuid());
-  const all = [...before, ...after];
-  t.ok(all.every((id, index) => index === 0 || id > (all[index - 1] ?? '')));
+t.test('[2] ids: always unique and in the order of their making, whatever the clock does', async (t) => {
+  fc.assert(
+    fc.property(fc.array(fc.record({ stepMs: fc.integer({ min: -5000, max: 5000 }), count: fc.integer({ min: 1, max: 3000 }) }), { minLength: 1, maxLength: 8 }), (steps) => {
+      const clock = new ManualClock();
+      const ids = createIds(clock);
+      let last = '';
+      return steps.every(({ stepMs, count }) => {
+        clock.jump(stepMs);
+        for (let made = 0; made < count; made += 1) {
+          const id = ids.uuid();
+          if (id <= last) return false;
+          last = id;
+        }
+        return true;
+      });
+    }),
+    { numRuns: 50 },
+  );
+  t.pass();
 });
 
 t.test('ids: differ between two processes that start in the same millisecond, and are the same from the same seed', async (t) => {
@@ -80,6 +123,7 @@ t.test('ids: a secret is so many random bytes in base64url', async (t) => {
   const ids = createIds(new ManualClock());
   const secrets = Array.from({ length: 100 }, () => ids.secret(24));
   t.ok(secrets.every((secret) => Buffer.from(secret, 'base64url').length === 24 && /^[\w-]{32}$/.test(secret)));
+  for (const bytes of [1, 8, 48]) t.equal(Buffer.from(ids.secret(bytes), 'base64url').length, bytes);
   t.equal(new Set(secrets).size, 100);
 });
 

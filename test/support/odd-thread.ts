@@ -1,9 +1,13 @@
 // A thread for tests of workers/thread.ts: it answers, throws, dies, hangs or takes all memory, as it is asked.
 
+import { threadId, workerData } from 'node:worker_threads';
 import { answerQuestions, ThreadUnavailable } from '../../workers/thread.ts';
 
 export const questions = {
   echo: (text: string): string => text,
+  later: async (text: string): Promise<string> => text,
+  self: (): { threadId: number; data: unknown } => ({ threadId, data: workerData }),
+  unsendable: (): object => ({ call: () => {} }),
   fail: (message: string): never => {
     throw new RangeError(message);
   },
@@ -12,6 +16,13 @@ export const questions = {
   },
   known: (message: string): never => {
     throw new TypeError(message);
+  },
+  /** Dies of what no question threw. */
+  burst: (message: string): Promise<never> => {
+    setImmediate(() => {
+      throw new Error(message);
+    });
+    return new Promise(() => {});
   },
   die: (): never => process.exit(3),
   hoard: (): never => {

@@ -1,0 +1,237 @@
+// Lists, counts and what is forgotten each day, on a file alone: the rows that a plain filter would find, read by an index that
+// ends with what was asked for.
+
+import { join } from 'node:path';
+import t from 'tap';
+import { agentPage, type AgentRecord, insertAgent, updateAgent } from '../store/agents.ts';
+import { auditPage, expireAudit, insertAudit } from '../store/audit.ts';
+import { type CallFilter, callIdPage, insertCall } from '../store/calls.ts';
+import { queuePage, type QueueFilter, recentlyClosedPage } from '../store/conversation-lists.ts';
+import { conversationIdsOfAgent, conversationIdsOfDepartment, type ConversationRecord, findLongestWaitingChat, insertConversation, openChatsByAgent, type Reach } from '../store/conversations.ts';
+import type { Cursor } from '../store/cursor.ts';
+import { Database } from '../store/database.ts';
+import { insertDirectoryEmail, reservedEmails, reservedWorkspaces } from '../store/directory.ts';
+import { deleteEventsBefore, insertEvent } from '../store/events.ts';
+import { directoryMigrations } from '../store/migrations/directory.ts';
+import { workspaceMigrations } from '../store/migrations/workspace.ts';
+import { deleteOneTimeTokensBefore } from '../store/one-time-tokens.ts';
+import { deleteSettledOutbox, insertOutbox } from '../store/outbox.ts';
+import { insertPhoneNumber, phoneNumberPage } from '../store/phone-numbers.ts';
+import { savedReplyPage } from '../store/saved-replies.ts';
+import { sitePage } from '../store/sites.ts';
+import { suppressionPage } from '../store/suppressions.ts';
+import { voicemailPage } from '../store/voicemails.ts';
+import { tempFolder } from './support/folder.ts';
+import { type Random, randomFrom } from './support/seeded.ts';
+import type { Teardown } from './support/service.ts';
+
+/** A new file, which notes how each statement is to be read. */
+function openNoting(t: Teardown, migrations = workspaceMigrations): { db: Database; plans: { sql: string; plan: string }[] } {
+  const real = Database.openWriter(join(tempFolder(t), 'noted.db'), migrations);
+  t.teardown(() => real.close());
+  const plans: { sql: string; plan: string }[] = [];
+  const noting = (method: 'all' | 'get' | 'run'): typeof real.all => (sql, values) => {
+    if (!/^\s*(INSERT|EXPLAIN)/.test(sql)) plans.push({ sql, plan: real.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values).map(({ detail }) => detail).join('\n') });
+    return real[method](sql, values) as never;
+  };
+  const methods = new Map<PropertyKey, unknown>([['all', noting('all')], ['get', noting('get')], ['run', noting('run')]]);
+  const db = new Proxy(real, { get: (target, name) => methods.get(name) ?? Reflect.get(target, name, target) });
+  return { db, plans };
+}
+
+const timeOf = (second: number): string => new Date(Date.UTC(2026, 10, 20) + second * 1000).toISOString();
+const idOf = (kind: number, number: number): string => `00000000-0000-7000-8000-${String(kind).padStart(4, '0')}${String(number).padStart(8, '0')}`;
+const agentIds = [1, 2, 3].map((number) => idOf(1, number));
+const departmentIds = [1, 2, 3].map((number) => idOf(2, number));
+const visitorIds = [1, 2].map((number) => idOf(3, number));
+const numberIds = [1, 2].map((number) => idOf(4, number));
+
+function anAgent(id: string, fields: Partial<AgentRecord> = {}): AgentRecord {
+  return { id, email: `${id}@example.com`, name: 'Ann', role: 'agent', status: 'away', channels: ['chats'], groupIds: [], avatarUrl: null, canTransfer: false, passwordHash: null, tokenVersion: 0, lastAssignedAt: null, joinedAt: timeOf(0), deactivatedAt: null, createdAt: timeOf(0), ...fields };
+}
+
+function aConversation(random: Random, number: number): ConversationRecord {
+  const status = random.pick(['open', 'pending', 'solved', 'closed', 'spam'] as const);
+  const handshake = random.chance(0.1) ? { toAgentId: random.pick(agentIds), initiatedByAgentId: agentIds[0] ?? '', previousAgentId: null, note: null, expiresAt: timeOf(0) } : null;
+  // Few seconds, so that many share one and only their ids tell them apart.
+  const solvedAt = status === 'solved' || status === 'closed' ? timeOf(random.below(20)) : null;
+  return {
+    id: idOf(9, number), version: 1, channel: random.pick(['chat', 'ticket', 'call']), status, subject: null, ticketNumber: null, siteId: null, visitorId: random.pick([null, ...visitorIds]), contactId: null,
+    departmentId: random.pick([null, ...departmentIds]), assignedAgentId: random.pick([null, null, ...agentIds]), tags: [], handshake, rating: null, ratingComment: null, preview: null, lastMessageAt: null,
+    firstResponseAt: null, solvedAt, closedAt: null, lastLineAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: timeOf(random.below(20)), updatedAt: timeOf(0),
+  };
+}
+
+/** The rule of engine/access.ts in plain words. */
+function isWithin(reach: Reach, one: ConversationRecord): boolean {
+  const passes = reach.departmentIds === null || one.departmentId === null || reach.departmentIds.includes(one.departmentId) || one.assignedAgentId === reach.agentId || one.handshake?.toAgentId === reach.agentId;
+  return reach.channels.includes(one.channel) && passes;
+}
+
+function isAsked(filter: QueueFilter & CallFilter, one: ConversationRecord, numberOf: ReadonlyMap<string, string>): boolean {
+  return (
+    (filter.channel === undefined || one.channel === filter.channel) &&
+    (filter.status === undefined || one.status === filter.status) &&
+    (filter.departmentId === undefined || one.departmentId === filter.departmentId) &&
+    (filter.assigneeId === undefined || one.assignedAgentId === (filter.assigneeId === 'none' ? null : filter.assigneeId)) &&
+    (filter.visitorId === undefined || one.visitorId === filter.visitorId) &&
+    (filter.phoneNumberId === undefined || numberOf.get(one.id) === filter.phoneNumberId)
+  );
+}
+
+const newestFirst = (placeOf: (one: ConversationRecord) => string) => (a: ConversationRecord, b: ConversationRecord): number => (`${placeOf(a)}|${a.id}` < `${placeOf(b)}|${b.id}` ? 1 : -1);
+
+/** All pages of a list, one after the other. */
+function allPages(limit: number, read: (cursor: Cursor | undefined) => string[], placeOf: (id: string) => string): string[] {
+  const ids: string[] = [];
+  for (let cursor: Cursor | undefined; ; ) {
+    const page = read(cursor);
+    ids.push(...page);
+    const last = page.at(-1);
+    if (last === undefined || page.length < limit) return ids;
+    cursor = { at: placeOf(last), id: last };
+  }
+}
+
+function fill(db: Database, random: Random, count: number): { conversations: ConversationRecord[]; numberOf: Map<string, string> } {
+  for (const id of agentIds) insertAgent(db, anAgent(id));
+  db.run(`INSERT INTO site (id, version, name, domain, embedId, primaryColor, launcherPosition, welcomeMessage, allowedOrigins, createdAt) VALUES ('s', 1, 's', 's', 's', '#000000', 'right', '', '[]', '')`);
+  for (const id of visitorIds) db.run(`INSERT INTO visitor (id, siteId, firstSeenAt, lastSeenAt, visitCount) VALUES (?, 's', '', '', 1)`, [id]);
+  for (const id of numberIds) {
+    insertPhoneNumber(db, { id, e164: `+1415555${id.slice(-4)}`, displayName: 'n', provider: 'p', providerDidId: id, routingStrategy: 'all_agents', routingTargetId: null, voicemailEnabled: true, recordingEnabled: false, smartHoldEnabled: false, voiceProfileId: null, businessHours: null, welcomeAudioUrl: null, status: 'active', createdAt: timeOf(0), releasedAt: null });
+  }
+  const conversations = Array.from({ length: count }, (_, number) => aConversation(random, number));
+  const numberOf = new Map<string, string>();
+  for (const conversation of conversations) {
+    insertConversation(db, conversation);
+    if (conversation.channel !== 'call') continue;
+    const phoneNumberId = random.pick(numberIds);
+    numberOf.set(conversation.id, phoneNumberId);
+    insertCall(db, { conversationId: conversation.id, phoneNumberId, carrierCallId: conversation.id, fromE164: null, toE164: '+14155550123', phase: 'voicemail', agentId: null, isOnHold: false, isRecorded: false, ringingAgentIds: [], answeredAt: null, endedAt: null, carrierEndedAt: null, durationMs: null, recordingUrl: null, voicemailId: null, createdAt: conversation.createdAt });
+  }
+  return { conversations, numberOf };
+}
+
+function aReach(random: Random): Reach {
+  const channels = (['chat', 'ticket', 'call'] as const).filter(() => random.chance(0.7));
+  return { channels, departmentIds: random.chance(0.3) ? null : departmentIds.filter(() => random.chance(0.4)), agentId: random.pick(agentIds) };
+}
+
+t.test('[5] property: a list holds what its agent may see and asks for, each once and in order, over all pages', async (t) => {
+  for (let seed = 1; seed <= 12; seed += 1) {
+    const random = randomFrom(seed);
+    const { db, plans } = openNoting(t);
+    const { conversations, numberOf } = fill(db, random, 150);
+    const byId = new Map(conversations.map((one) => [one.id, one]));
+    for (let asked = 0; asked < 25; asked += 1) {
+      const reach = aReach(random);
+      const limit = 1 + random.below(20);
+      const maybe = <Value>(share: number, values: readonly Value[]): Value | undefined => (random.chance(share) ? random.pick(values) : undefined);
+      const filter: QueueFilter = { channel: maybe(0.3, ['chat', 'ticket', 'call'] as const), departmentId: maybe(0.3, departmentIds), assigneeId: maybe(0.4, ['none', ...agentIds]) };
+      const callFilter: CallFilter = { status: maybe(0.3, ['open', 'solved'] as const), departmentId: maybe(0.2, departmentIds), assigneeId: maybe(0.3, ['none', ...agentIds]), phoneNumberId: maybe(0.2, numberIds), visitorId: maybe(0.2, visitorIds) };
+      const createdAt = (id: string): string => byId.get(id)?.createdAt ?? '';
+      const solvedAt = (id: string): string => byId.get(id)?.solvedAt ?? '';
+      const idsOf = (rows: readonly ConversationRecord[]): string[] => rows.map(({ id }) => id);
+      const expected = (states: readonly string[], wanted: QueueFilter & CallFilter, placeOf: (one: ConversationRecord) => string): string[] =>
+        idsOf(conversations.filter((one) => states.includes(one.status) && isWithin(reach, one) && isAsked(wanted, one, numberOf)).sort(newestFirst(placeOf)));
+      const about = `seed ${seed}, question ${asked}`;
+      const queue = allPages(limit, (cursor) => idsOf(queuePage(db, { reach, filter, cursor, limit })), createdAt);
+      t.same(queue, expected(['open', 'pending'], filter, (one) => one.createdAt), `queue, ${about}`);
+      const closed = allPages(limit, (cursor) => idsOf(recentlyClosedPage(db, { reach, cursor, limit })), solvedAt);
+      t.same(closed, expected(['solved', 'closed'], {}, (one) => one.solvedAt ?? ''), `recently closed, ${about}`);
+      const calls = allPages(limit, (cursor) => callIdPage(db, { reach, filter: callFilter, cursor, limit }), createdAt);
+      t.same(calls, expected(['open', 'pending', 'solved', 'closed', 'spam'], { ...callFilter, channel: 'call' }, (one) => one.createdAt), `calls, ${about}`);
+    }
+    const waiting = conversations.filter((one) => one.channel === 'chat' && one.status === 'open' && one.assignedAgentId === null && one.handshake === null).sort(newestFirst((one) => one.createdAt)).reverse();
+    for (const reached of [null, [], departmentIds.slice(0, 1), departmentIds]) {
+      t.equal(findLongestWaitingChat(db, reached), waiting.find((one) => reached === null || one.departmentId === null || reached.includes(one.departmentId))?.id, `waits longest, seed ${seed}`);
+    }
+    const open = conversations.filter((one) => one.channel === 'chat' && one.status === 'open');
+    t.same(openChatsByAgent(db), new Map(agentIds.map((id) => [id, open.filter((one) => one.assignedAgentId === id).length] as const).filter(([, count]) => count > 0)), `open chats, seed ${seed}`);
+    for (const { sql, plan } of plans) if (/SCAN (?!json_each|conversation USING COVERING INDEX conversationOpenChats|conversation USING (COVERING )?INDEX conversationWaiting)/.test(plan)) t.fail(`${sql}\n${plan}`);
+  }
+});
+
+t.test('[decisions] what is in a department is found a page at a time, what is worked on first', async (t) => {
+  const { db, plans } = openNoting(t);
+  const { conversations } = fill(db, randomFrom(99), 200);
+  const [departmentId = ''] = departmentIds;
+  const inIt = conversations.filter((one) => one.departmentId === departmentId);
+  const isWorkedOn = (id: string): boolean => inIt.some((one) => one.id === id && (one.status === 'open' || one.status === 'pending'));
+  const all = conversationIdsOfDepartment(db, departmentId, 1000);
+  t.same([...all].sort(), inIt.map(({ id }) => id).sort());
+  t.same(all.map(isWorkedOn), [...all.map(isWorkedOn)].sort((a, b) => Number(b) - Number(a)));
+  t.same(conversationIdsOfDepartment(db, departmentId, 5), all.slice(0, 5));
+  const [agentId = ''] = agentIds;
+  const ofAgent = conversations.filter((one) => (one.status === 'open' || one.status === 'pending') && (one.assignedAgentId === agentId || one.handshake?.toAgentId === agentId));
+  const found = conversationIdsOfAgent(db, agentId, 1000);
+  t.same([...new Set(found)].sort(), ofAgent.map(({ id }) => id).sort());
+  t.same(conversationIdsOfAgent(db, agentId, 3), found.slice(0, 3));
+  for (const { sql, plan } of plans) t.notMatch(plan, /SCAN|TEMP/, sql);
+});
+
+t.test('pages begin at their cursor, not at the top', async (t) => {
+  const { db, plans } = openNoting(t);
+  const cursor: Cursor = { at: timeOf(0), id: idOf(9, 9) };
+  const reach: Reach = { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: '' };
+  for (const place of [undefined, cursor]) {
+    agentPage(db, { filter: {}, cursor: place, limit: 10 });
+    auditPage(db, { cursor: place, limit: 10 });
+    phoneNumberPage(db, { status: 'active', cursor: place, limit: 10 });
+    savedReplyPage(db, { agentId: '', filter: {}, cursor: place, limit: 10 });
+    sitePage(db, { cursor: place, limit: 10 });
+    suppressionPage(db, { cursor: place, limit: 10 });
+    voicemailPage(db, { reach, cursor: place, limit: 10 });
+    queuePage(db, { reach, filter: {}, cursor: place, limit: 10 });
+    recentlyClosedPage(db, { reach, cursor: place, limit: 10 });
+    callIdPage(db, { reach, filter: {}, cursor: place, limit: 10 });
+  }
+  t.ok(plans.length > 20);
+  for (const { sql, plan } of plans) {
+    t.match(plan, /(\(createdAt,id\)|\(solvedAt,id\)|createdAt|solvedAt)<\(?\?|PRIMARY KEY \(id=\?\)/, sql);
+    if (/conversation(InQueue|BySolved)/.test(sql)) t.match(plan, /COVERING INDEX/, `no row is looked at for a place: ${sql}`);
+    t.notMatch(plan, /TEMP B-TREE/, sql);
+  }
+});
+
+t.test('[8] what is kept for a while is forgotten by index, so many rows at a time', async (t) => {
+  const { db, plans } = openNoting(t);
+  for (let seq = 1; seq <= 30; seq += 1) insertEvent(db, { seq, type: 'x', at: timeOf(seq), conversationId: null, audience: '{}', data: '{}' });
+  t.equal(deleteEventsBefore(db, timeOf(1), 10), 0);
+  t.equal(deleteEventsBefore(db, timeOf(15), 10), 10);
+  t.equal(deleteEventsBefore(db, timeOf(15), 10), 4);
+  t.equal(deleteEventsBefore(db, timeOf(99), 100), 15, 'never the newest, which holds the sequence');
+
+  for (let number = 1; number <= 20; number += 1) {
+    const isOver = number % 2 === 0;
+    insertOutbox(db, { id: `${number}`, kind: 'k', target: `${number}`, subjectId: null, payload: '{}', state: isOver ? 'sent' : 'queued', attempts: 0, nextAt: timeOf(0), lastAnswer: null, createdAt: timeOf(0), settledAt: isOver ? timeOf(number) : null });
+  }
+  t.equal(deleteSettledOutbox(db, timeOf(15), 4), 4);
+  t.equal(deleteSettledOutbox(db, timeOf(15), 4), 3);
+  t.equal(db.all('SELECT 1 FROM outbox NOT INDEXED').length, 13, 'what waits stays');
+
+  for (let number = 1; number <= 20; number += 1) insertAudit(db, { id: idOf(5, number), actorAgentId: null, action: 'a', targetKind: 'k', targetId: null, before: null, after: null, context: null, createdAt: timeOf(number) });
+  const expire = (hiddenBefore: number): number => expireAudit(db, { now: timeOf(100), olderThan: timeOf(11), hiddenBefore: timeOf(hiddenBefore) }, 4);
+  t.same([expire(0), expire(0), expire(0), expire(0)], [4, 4, 2, 0]);
+  t.same(auditPage(db, { cursor: undefined, limit: 50 }).length, 10);
+  t.same([expire(101), expire(101), expire(101), expire(101)], [4, 4, 2, 0]);
+  deleteOneTimeTokensBefore(db, timeOf(0));
+  for (const { sql, plan } of plans) if (!sql.includes('NOT INDEXED')) t.notMatch(plan, /SCAN (?!\(subquery)|TEMP B-TREE/, sql);
+});
+
+t.test('an agent\'s departments, and what a crash left reserved, are found by index', async (t) => {
+  const { db, plans } = openNoting(t);
+  for (const id of departmentIds) db.run('INSERT INTO department (id, name, createdAt) VALUES (?, ?, ?)', [id, id, timeOf(0)]);
+  const agent = anAgent(agentIds[0] ?? '', { groupIds: departmentIds });
+  insertAgent(db, agent);
+  updateAgent(db, { ...agent, groupIds: departmentIds.slice(1) });
+  t.same(agentPage(db, { filter: {}, cursor: undefined, limit: 10 }).map(({ groupIds }) => [...groupIds].sort()), [departmentIds.slice(1)]);
+  for (const { sql, plan } of plans) t.notMatch(plan, /SCAN/, sql);
+
+  const directory = openNoting(t, directoryMigrations);
+  insertDirectoryEmail(directory.db, { email: 'a@example.com', workspaceId: 'w', agentId: 'a', reservedAt: null });
+  insertDirectoryEmail(directory.db, { email: 'b@example.com', workspaceId: 'w', agentId: 'b', reservedAt: timeOf(0) });
+  t.same(reservedEmails(directory.db).map(({ email }) => email), ['b@example.com']);
+  t.same(reservedWorkspaces(directory.db), []);
+  for (const { sql, plan } of directory.plans) t.match(plan, /USING INDEX (agentEmail|workspace)Reserved/, sql);
+});
