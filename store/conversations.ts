@@ -77,7 +77,7 @@ export function findConversation(db: Database, conversationId: string): Conversa
 
 /** In no order. */
 export function findConversations(db: Database, conversationIds: readonly string[]): ConversationRecord[] {
-  return db.all<Row>('SELECT * FROM conversation WHERE id IN (SELECT value FROM json_each(?))', [toJson(conversationIds)]).map(conversationFromRow);
+  return db.all<ConversationRow>('SELECT * FROM conversation WHERE id IN (SELECT value FROM json_each(?))', [toJson(conversationIds)]).map(conversationFromRow);
 }
 
 export function insertConversation(db: Database, conversation: ConversationRecord): void {
