@@ -73,7 +73,7 @@ const adminOnly = [
 /** These are given an address that is not public, and tell who may that it is not. */
 const fetches: ReadonlySet<string> = new Set(['kb.ingestUrl', 'uploads.importFromUrl']);
 /** Areas that word it otherwise (specification 7). */
-const saysForbidden = ['/sites', '/phone-numbers'];
+const saysForbidden = ['/sites', '/phone-numbers', '/goals'];
 
 t.test('roles', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
