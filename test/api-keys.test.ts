@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { scopeNames } from '../engine/scopes.ts';
 import { shapeAt } from '../http/error-shapes.ts';
-import { fullPath, type Route } from '../http/route.ts';
-import { callRoute, paramsOf, soundBody } from './support/endpoints.ts';
+import { fullPath } from '../http/route.ts';
+import { callRoute, paramsOf, soundBody, soundQuery } from './support/endpoints.ts';
 import { password, type Service, startService } from './support/service.ts';
 
 type Mode = 'live' | 'test';
@@ -152,11 +152,6 @@ t.test('[4.21] what a key is made of', async (t) => {
 });
 
 /** What is asked for must be sound before it is asked who may. */
-function queryFor(route: Route): string {
-  const names = (route.query as { required?: readonly string[] } | undefined)?.required ?? [];
-  return names.length === 0 ? '' : `?${names.map((name) => `${name}=x`).join('&')}`;
-}
-
 t.test('[5.14] each route asks for its scope, and for no other', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
@@ -170,7 +165,7 @@ t.test('[5.14] each route asks for its scope, and for no other', async (t) => {
     t.test(route.operation, async (t) => {
       for (const [scope, key] of keys) {
         const named = { scope: access.scope ?? '*' };
-        const answer = await callRoute(service, route, { values, query: queryFor(route), token: key, body: soundBody(route, { agentId: nothing, departmentId: nothing }) });
+        const answer = await callRoute(service, route, { values, query: soundQuery(route), token: key, body: soundBody(route, { agentId: nothing, departmentId: nothing }) });
         // A webhook needs the scopes of its events as well.
         if (scope === '*' || scope === access.scope) t.not(answer.body?.error === 'insufficient_scope' ? (answer.body.detail ?? answer.body).scope : undefined, access.scope ?? '*', scope);
         else t.match(answer, { status: 403, body: { error: 'insufficient_scope', ...(shapeAt(fullPath(route)).name === 'Error' ? { detail: named } : named) } }, scope);
