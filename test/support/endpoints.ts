@@ -101,6 +101,12 @@ export function soundBody(route: Route, ids: Fixtures): object | undefined {
   return make(ids);
 }
 
+/** What its query must have: the first of those that are offered, or anything. */
+export function soundQuery(route: Route): string {
+  const { properties = {}, required = [] } = (route.query ?? {}) as { properties?: Readonly<Record<string, { enum?: readonly string[] }>>; required?: readonly string[] };
+  return required.length === 0 ? '' : `?${required.map((name) => `${name}=${properties[name]?.enum?.[0] ?? 'x'}`).join('&')}`;
+}
+
 export function paramsOf(route: Route): string[] {
   return [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
