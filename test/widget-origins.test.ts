@@ -12,7 +12,12 @@ const bodies: Record<string, (chatId: string) => unknown> = {
   'widget.sendMessage': () => ({ body: 'x' }),
   'widget.read': () => undefined,
   'widget.rate': () => ({ rating: 5 }),
+  'widget.presignUpload': () => ({ filename: 'a.txt', contentType: 'text/plain', size: 1 }),
+  'widget.noteCampaign': () => ({ campaignId, type: 'click' }),
 };
+
+/** Of a campaign that is there. */
+let campaignId = '';
 
 const visitorRoutes = (service: Service): Route[] => service.running.routes.filter((route) => route.access.kind === 'visitor');
 
@@ -20,6 +25,7 @@ t.test('who may use the widget', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const chat = await service.chat(owner);
+  campaignId = (await service.post('/campaigns', { name: 'Help', triggerRules: {}, content: { body: 'Hello' } }, owner.token)).body.id;
   const site = async () => (await service.get(`/sites/${owner.siteId}`, owner.token)).body;
   const allow = async (allowedOrigins: string[]) => service.patch(`/sites/${owner.siteId}`, { allowedOrigins, expectedVersion: (await site()).version }, owner.token);
   const call = (route: Route, token: string | undefined, origin?: string) =>
