@@ -1,6 +1,6 @@
 // What was told or is to be told to each webhook, and how that went.
 
-import type { Cursor } from './cursor.ts';
+import { below, type Cursor } from './cursor.ts';
 import type { Database } from './database.ts';
 
 export interface WebhookDelivery {
@@ -45,8 +45,8 @@ export function updateDelivery(db: Database, delivery: WebhookDelivery): void {
 /** Newest first, from just below `cursor`. */
 export function deliveryPage(db: Database, page: { webhookId: string; cursor: Cursor | undefined; limit: number }): WebhookDelivery[] {
   return db.all<WebhookDelivery>(
-    `SELECT * FROM webhookDelivery WHERE webhookId = @webhookId AND (@at IS NULL OR (createdAt, id) < (@at, @id)) ORDER BY createdAt DESC, id DESC LIMIT @limit`,
-    { webhookId: page.webhookId, at: page.cursor?.at ?? null, id: page.cursor?.id ?? null, limit: page.limit },
+    `SELECT * FROM webhookDelivery WHERE webhookId = @webhookId AND (createdAt, id) < (@at, @id) ORDER BY createdAt DESC, id DESC LIMIT @limit`,
+    { webhookId: page.webhookId, ...below(page.cursor), limit: page.limit },
   );
 }
 

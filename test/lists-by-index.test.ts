@@ -17,10 +17,12 @@ import { workspaceMigrations } from '../store/migrations/workspace.ts';
 import { deleteOneTimeTokensBefore } from '../store/one-time-tokens.ts';
 import { deleteSettledOutbox, insertOutbox } from '../store/outbox.ts';
 import { insertPhoneNumber, phoneNumberPage } from '../store/phone-numbers.ts';
+import { queuedByChannel } from '../store/report-lists.ts';
 import { savedReplyPage } from '../store/saved-replies.ts';
 import { sitePage } from '../store/sites.ts';
 import { suppressionPage } from '../store/suppressions.ts';
 import { voicemailPage } from '../store/voicemails.ts';
+import { deliveryPage } from '../store/webhook-deliveries.ts';
 import { tempFolder } from './support/folder.ts';
 import { type Random, randomFrom } from './support/seeded.ts';
 import type { Teardown } from './support/service.ts';
@@ -182,6 +184,7 @@ t.test('pages begin at their cursor, not at the top', async (t) => {
     sitePage(db, { cursor: place, limit: 10 });
     suppressionPage(db, { cursor: place, limit: 10 });
     voicemailPage(db, { reach, cursor: place, limit: 10 });
+    deliveryPage(db, { webhookId: '', cursor: place, limit: 10 });
     queuePage(db, { reach, filter: {}, cursor: place, limit: 10 });
     recentlyClosedPage(db, { reach, cursor: place, limit: 10 });
     callIdPage(db, { reach, filter: {}, cursor: place, limit: 10 });
@@ -217,6 +220,15 @@ t.test('[8] what is kept for a while is forgotten by index, so many rows at a ti
   t.same([expire(101), expire(101), expire(101), expire(101)], [4, 4, 2, 0]);
   deleteOneTimeTokensBefore(db, timeOf(0));
   for (const { sql, plan } of plans) if (!sql.includes('NOT INDEXED')) t.notMatch(plan, /SCAN (?!\(subquery)|TEMP B-TREE/, sql);
+});
+
+t.test('[4.13] what waits is counted by index', async (t) => {
+  const { db, plans } = openNoting(t);
+  const { conversations } = fill(db, randomFrom(7), 200);
+  const waits = conversations.filter((one) => one.status === 'open' && one.assignedAgentId === null && one.handshake === null);
+  const counted = queuedByChannel(db, { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: null });
+  for (const channel of ['chat', 'ticket', 'call'] as const) t.equal(counted.get(channel) ?? 0, waits.filter((one) => one.channel === channel).length, channel);
+  for (const { sql, plan } of plans) t.match(plan, /USING INDEX conversationWaiting/, sql);
 });
 
 t.test('an agent\'s departments, and what a crash left reserved, are found by index', async (t) => {

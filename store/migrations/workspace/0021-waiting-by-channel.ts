@@ -1,0 +1,13 @@
+import type { Migration } from '../../database.ts';
+
+// What waits is looked for by channel, as routing does, and counted over all of them, as reports do.
+export const waitingByChannel: Migration = {
+  version: 21,
+  name: 'waiting-by-channel',
+  sql: `
+DROP INDEX conversationWaiting;
+CREATE INDEX conversationWaiting ON conversation (channel, createdAt, id) WHERE status = 'open' AND assignedAgentId IS NULL AND handshake IS NULL;
+DROP INDEX conversationWaitingInDepartment;
+CREATE INDEX conversationWaitingInDepartment ON conversation (channel, departmentId, createdAt, id) WHERE status = 'open' AND assignedAgentId IS NULL AND handshake IS NULL;
+`,
+};
