@@ -6,11 +6,7 @@ import t from 'tap';
 import { scopeNames } from '../engine/scopes.ts';
 import { shapeAt } from '../http/error-shapes.ts';
 import { fullPath } from '../http/route.ts';
-<<<<<<< HEAD
-import { callRoute, paramsOf, soundBody } from './support/endpoints.ts';
-=======
 import { callRoute, paramsOf, soundBody, soundQuery } from './support/endpoints.ts';
->>>>>>> oauth
 import { password, type Service, startService } from './support/service.ts';
 
 type Mode = 'live' | 'test';
@@ -155,13 +151,7 @@ t.test('[4.21] what a key is made of', async (t) => {
   });
 });
 
-<<<<<<< HEAD
-/** What is asked for must be sound before it is asked who may: by operation, what it cannot do without. */
-const queries: Readonly<Record<string, string>> = { 'conversation.search': '?q=x', 'report.export': '?type=chats/total&format=json' };
-
-=======
 /** What is asked for must be sound before it is asked who may. */
->>>>>>> oauth
 t.test('[5.14] each route asks for its scope, and for no other', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
@@ -175,11 +165,7 @@ t.test('[5.14] each route asks for its scope, and for no other', async (t) => {
     t.test(route.operation, async (t) => {
       for (const [scope, key] of keys) {
         const named = { scope: access.scope ?? '*' };
-<<<<<<< HEAD
-        const answer = await callRoute(service, route, { values, query: queries[route.operation] ?? '', token: key, body: soundBody(route, { agentId: nothing, departmentId: nothing }) });
-=======
         const answer = await callRoute(service, route, { values, query: soundQuery(route), token: key, body: soundBody(route, { agentId: nothing, departmentId: nothing }) });
->>>>>>> oauth
         // A webhook needs the scopes of its events as well.
         if (scope === '*' || scope === access.scope) t.not(answer.body?.error === 'insufficient_scope' ? (answer.body.detail ?? answer.body).scope : undefined, access.scope ?? '*', scope);
         else t.match(answer, { status: 403, body: { error: 'insufficient_scope', ...(shapeAt(fullPath(route)).name === 'Error' ? { detail: named } : named) } }, scope);
