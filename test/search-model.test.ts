@@ -3,6 +3,7 @@
 
 import t from 'tap';
 import { insertConversation, type ConversationRecord } from '../store/conversations.ts';
+import { foldConversation } from '../store/rollups.ts';
 import type { Database } from '../store/database.ts';
 import { insertMessage } from '../store/messages.ts';
 import { addThread } from './support/conversations.ts';
@@ -123,6 +124,7 @@ function fill(service: Service, workspaceId: string, of: { random: Random; depar
       createdAt: at(index), updatedAt: at(index - (index % 3)),
     };
     insertConversation(db, conversation);
+    foldConversation(db, undefined, { ...conversation, isCallOver: false });
     return conversation.id;
   });
   for (let index = 0; index < oldMessages; index += 1) {
