@@ -19,13 +19,17 @@ const bodies: Record<string, (chatId: string) => unknown> = {
 /** Of a campaign that is there. */
 let campaignId = '';
 
+async function addCampaign(service: Service, owner: { token: string }): Promise<string> {
+  return (await service.post('/campaigns', { name: 'Help', triggerRules: {}, content: { body: 'Hello' } }, owner.token)).body.id;
+}
+
 const visitorRoutes = (service: Service): Route[] => service.running.routes.filter((route) => route.access.kind === 'visitor');
 
 t.test('who may use the widget', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
+  campaignId = await addCampaign(service, owner);
   const chat = await service.chat(owner);
-  campaignId = (await service.post('/campaigns', { name: 'Help', triggerRules: {}, content: { body: 'Hello' } }, owner.token)).body.id;
   const site = async () => (await service.get(`/sites/${owner.siteId}`, owner.token)).body;
   const allow = async (allowedOrigins: string[]) => service.patch(`/sites/${owner.siteId}`, { allowedOrigins, expectedVersion: (await site()).version }, owner.token);
   const call = (route: Route, token: string | undefined, origin?: string) =>
@@ -103,6 +107,7 @@ t.test('who may use the widget', async (t) => {
 t.test('a blocked visitor', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
+  campaignId = await addCampaign(service, owner);
   const ann = await service.agent(owner, { channels: ['chats'] });
   const block = (visitorId: string, token = owner.token) => service.post(`/visitors/${visitorId}/block`, undefined, token);
   const unblock = (visitorId: string, token = owner.token) => service.post(`/visitors/${visitorId}/unblock`, undefined, token);
