@@ -187,7 +187,8 @@ function* conversationsOfMonth(db: Database, month: number): Generator<ReportedC
 
 /** The first and the last month of which there is a conversation or a rollup. Undefined when there is neither. */
 export function reportedMonths(db: Database): { first: number; last: number } | undefined {
-  const times = db.get<{ first: string | null; last: string | null }>('SELECT min(createdAt) AS first, max(createdAt) AS last FROM conversation');
+  // Each by itself: asked for together, SQLite reads every row.
+  const times = db.get<{ first: string | null; last: string | null }>('SELECT (SELECT min(createdAt) FROM conversation) AS first, (SELECT max(createdAt) FROM conversation) AS last');
   const months = db.get<{ first: number | null; last: number | null }>(`SELECT min(period) AS first, max(period) AS last FROM rollupPeriod WHERE grain = 'month'`);
   const all = [times?.first, times?.last].flatMap((at) => (at == null ? [] : [monthOf(Date.parse(at))]));
   for (const month of [months?.first, months?.last]) if (month != null) all.push(month);

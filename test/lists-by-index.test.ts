@@ -18,6 +18,7 @@ import { deleteOneTimeTokensBefore } from '../store/one-time-tokens.ts';
 import { deleteSettledOutbox, insertOutbox } from '../store/outbox.ts';
 import { insertPhoneNumber, phoneNumberPage } from '../store/phone-numbers.ts';
 import { queuedByChannel } from '../store/report-lists.ts';
+import { reportedMonths } from '../store/rollups.ts';
 import { savedReplyPage } from '../store/saved-replies.ts';
 import { sitePage } from '../store/sites.ts';
 import { suppressionPage } from '../store/suppressions.ts';
@@ -222,13 +223,17 @@ t.test('[8] what is kept for a while is forgotten by index, so many rows at a ti
   for (const { sql, plan } of plans) if (!sql.includes('NOT INDEXED')) t.notMatch(plan, /SCAN (?!\(subquery)|TEMP B-TREE/, sql);
 });
 
-t.test('[4.13] what waits is counted by index', async (t) => {
+t.test('[4.13] reports find what waits, and their months, by index', async (t) => {
   const { db, plans } = openNoting(t);
   const { conversations } = fill(db, randomFrom(7), 200);
   const waits = conversations.filter((one) => one.status === 'open' && one.assignedAgentId === null && one.handshake === null);
   const counted = queuedByChannel(db, { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: null });
   for (const channel of ['chat', 'ticket', 'call'] as const) t.equal(counted.get(channel) ?? 0, waits.filter((one) => one.channel === channel).length, channel);
   for (const { sql, plan } of plans) t.match(plan, /USING INDEX conversationWaiting/, sql);
+  plans.length = 0;
+  const months = reportedMonths(db);
+  t.equal(months?.first, months?.last, 'all of them began within one month');
+  for (const { sql, plan } of plans) t.notMatch(plan, /SCAN conversation/, sql);
 });
 
 t.test('an agent\'s departments, and what a crash left reserved, are found by index', async (t) => {
