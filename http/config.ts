@@ -55,6 +55,15 @@ export interface Config {
   /** Of a workspace's team attachments together. */
   readonly storageQuotaBytes: number;
   readonly billing: BillingConfig;
+  /** Undefined: connections are plain, for a proxy in front or a machine of one's own. */
+  readonly tls: TlsFiles | undefined;
+}
+
+/** PEM files. */
+export interface TlsFiles {
+  /** The certificate, then those that lead from it to a root. */
+  readonly certFile: string;
+  readonly keyFile: string;
 }
 
 export type BillingConfig = { readonly provider: 'local' } | { readonly provider: 'stripe'; readonly secretKey: string; readonly webhookSecret: string; readonly apiUrl: string; readonly trialDays: number };
@@ -86,7 +95,8 @@ const minSecretChars = 32;
 export function readConfig(given: Environment): Config {
   const env = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
   const port = integer(env, 'PORT', { fallback: 8080, min: 0, max: 65_535 });
-  const baseUrl = url(env, 'BASE_URL', `http://localhost:${port}`);
+  const tls = tlsFiles(env);
+  const baseUrl = url(env, 'BASE_URL', `${tls === undefined ? 'http' : 'https'}://localhost:${port}`);
   const mailHost = mailHostOf(env, new URL(baseUrl).hostname);
   return {
     port,
@@ -118,6 +128,7 @@ export function readConfig(given: Environment): Config {
     storage: storageSettings(env),
     storageQuotaBytes: integer(env, 'STORAGE_QUOTA_BYTES', { fallback: 1024 ** 3, min: 0, max: Number.MAX_SAFE_INTEGER }),
     billing: billingSettings(env),
+    tls,
   };
 }
 
@@ -180,6 +191,15 @@ function mailHostOf(env: Environment, baseHost: string): string {
   if (text === '') return hostName.test(baseHost) ? baseHost : 'localhost';
   if (!hostName.test(text)) throw new ConfigError(`MAIL_HOST must be a host name such as mail.example.com, not ${text}`);
   return text;
+}
+
+function tlsFiles(env: Environment): TlsFiles | undefined {
+  const certFile = env['TLS_CERT_FILE'];
+  const keyFile = env['TLS_KEY_FILE'];
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  if (certFile === undefined) throw new ConfigError('TLS_CERT_FILE must be set when TLS_KEY_FILE is');
+  if (keyFile === undefined) throw new ConfigError('TLS_KEY_FILE must be set when TLS_CERT_FILE is');
+  return { certFile, keyFile };
 }
 
 function carrierSettings(env: Environment): CarrierConfig {

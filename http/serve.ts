@@ -60,7 +60,7 @@ import type { Route } from './route.ts';
 import { apiRoutes } from './routes.ts';
 import { verifiedDomainOf } from './routes/email.ts';
 import { systemRoutes } from './routes/system.ts';
-import { createServer } from './server.ts';
+import { CertificateUnusable, createServer } from './server.ts';
 import type { Services } from './services.ts';
 import { Sockets } from './sockets.ts';
 import { createUploadLinks } from './upload-links.ts';
@@ -100,6 +100,8 @@ export interface Running {
   readonly smtpPort: number | undefined;
   readonly services: Services;
   readonly routes: readonly Route[];
+  /** Reads the certificate's files again. What is wrong with them is logged, and the former one stays. Rejects when nobody listens any more. */
+  reload(): Promise<void>;
   /** Finishes what is under way, makes it durable, tells the sockets, closes. Within stopTimeoutMs. */
   stop(): Promise<void>;
 }
@@ -277,7 +279,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     throw error;
   }
   const { services, engine, directory, sockets, pipeline, routes } = parts;
-  const server = createServer({ pipeline, sockets, trustProxy: config.trustProxy, bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs, ...(options.stallTimeoutMs === undefined ? {} : { stallTimeoutMs: options.stallTimeoutMs }) });
+  const server = createServer({ pipeline, sockets, trustProxy: config.trustProxy, tls: config.tls, bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs, ...(options.stallTimeoutMs === undefined ? {} : { stallTimeoutMs: options.stallTimeoutMs }) });
   let orphans: Awaited<ReturnType<typeof sweepNumberPlaces>>;
   let port: number;
   let smtp: SmtpListener | undefined;
@@ -300,9 +302,19 @@ export async function serve(options: ServeOptions): Promise<Running> {
   return {
     port,
     smtpPort: smtp?.port,
-    url: `http://${config.host === '0.0.0.0' ? '127.0.0.1' : config.host}:${port}`,
+    url: `${config.tls === undefined ? 'http' : 'https'}://${config.host === '0.0.0.0' ? '127.0.0.1' : config.host}:${port}`,
     services,
     routes,
+    async reload() {
+      if (config.tls === undefined) return;
+      try {
+        await server.reloadCertificate();
+        services.log.info({ file: config.tls.certFile }, 'the certificate was read again');
+      } catch (error) {
+        if (!(error instanceof CertificateUnusable)) throw error;
+        services.log.error({ err: error }, 'the certificate was not taken; the former one stays');
+      }
+    },
     stop() {
       stopping ??= stop();
       return stopping;

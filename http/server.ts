@@ -1,9 +1,13 @@
 // The edge: the only importer of uWebSockets.js. Copies what a request is out of the library's short-lived objects, reads its
 // body within bounds, writes the reply, and hands sockets to http/sockets.ts as plain connections.
 
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
-import { App, type HttpRequest, type HttpResponse, type us_listen_socket, us_listen_socket_close, us_socket_local_port, type us_socket_context_t, type WebSocket } from 'uWebSockets.js';
+import { createSecureContext } from 'node:tls';
+import { App, type HttpRequest, type HttpResponse, SSLApp, type TemplatedApp, type us_listen_socket, us_listen_socket_close, us_socket_local_port, type us_socket_context_t, type WebSocket } from 'uWebSockets.js';
 import { BodyStream, pour, type Streamed } from './body-streams.ts';
+import type { TlsFiles } from './config.ts';
 import { type Begun, maxBodyBytes, type Pipeline, type Reply, type RequestHead } from './pipeline.ts';
 import { type Connection, type Hello, type Session, subprotocol } from './session.ts';
 import type { Sockets } from './sockets.ts';
@@ -13,10 +17,16 @@ export class CannotListen extends Error {
   override readonly name = 'CannotListen';
 }
 
+/** The certificate's files cannot be read, or do not belong together. */
+export class CertificateUnusable extends Error {
+  override readonly name = 'CertificateUnusable';
+}
+
 export interface ServerOptions {
   readonly pipeline: Pipeline;
   readonly sockets: Sockets;
   readonly trustProxy: boolean;
+  readonly tls: TlsFiles | undefined;
   /** In each span of so long, a body that is not complete must have grown by minBodyBytesPerSecond. */
   readonly bodyTimeoutMs: number;
   /** A caller that takes nothing of a file for so long is let go. */
@@ -26,12 +36,19 @@ export interface ServerOptions {
 export interface Server {
   /** Resolves to the port. Rejects when it is taken. */
   listen(host: string, port: number): Promise<number>;
+  /** New connections are met with what the certificate's files hold now; those that are open stay. Rejects with CertificateUnusable, and nothing changes. */
+  reloadCertificate(): Promise<void>;
   /** Takes no new connection; requests under way finish. */
   stopListening(): void;
   /** Resolves when no request is under way. */
   drained(): Promise<void>;
   /** Closes what is still open. */
   close(): void;
+}
+
+/** A form of listen() that the library has and its types have not. */
+interface ListensExclusively {
+  listen(host: string, port: number, options: typeof exclusivePort, cb: (socket: us_listen_socket | false) => void): TemplatedApp;
 }
 
 interface SocketData {
@@ -56,12 +73,16 @@ const drainPollMs = 10;
 const pieceBytes = 16 * 1024;
 /** A caller that takes nothing for so long is let go. */
 const stallTimeoutMs = 30_000;
+/** LIBUS_LISTEN_EXCLUSIVE_PORT, which the package exports as a type only. Without it a second process of the same user shares the port. */
+const exclusivePort = 1;
 const text = new TextDecoder();
 
 export function createServer(options: ServerOptions): Server {
   const { pipeline, sockets } = options;
-  const app = App();
   let listening: us_listen_socket | undefined;
+  let listenedAt = { host: '', port: 0 };
+  /** The last one listens; the ones before it serve the connections that they took. */
+  const apps: TemplatedApp[] = [];
   let underWay = 0;
   let stopping = false;
 
@@ -199,48 +220,67 @@ export function createServer(options: ServerOptions): Server {
     };
   }
 
-  for (const namespace of ['agent', 'visitor'] as const) {
-    app.ws<SocketData>(`/${namespace}`, {
-      compression: noCompression,
-      maxPayloadLength: maxFrameBytes,
-      idleTimeout: idleTimeoutSeconds,
-      sendPingsAutomatically: true,
-      // Sessions close themselves past a bound of their own. The library's would drop frames in silence, the closing one too.
-      maxBackpressure: libraryBacklogBytes,
-      upgrade: upgradeTo(namespace),
-      open: (ws) => {
-        const data = ws.getUserData();
-        data.session = sockets.open(connectionOf(ws), data.hello);
-      },
-      message: (ws, message, isBinary) => {
-        const { session } = ws.getUserData();
-        if (session !== undefined) sockets.receive(session, isBinary ? undefined : text.decode(message), message.byteLength);
-      },
-      drain: (ws) => {
-        const { session } = ws.getUserData();
-        if (session !== undefined) sockets.drained(session);
-      },
-      close: (ws) => {
-        const { session } = ws.getUserData();
-        if (session !== undefined) sockets.closed(session);
-      },
+  function makeApp(): TemplatedApp {
+    const app = options.tls === undefined ? App() : SSLApp({ cert_file_name: options.tls.certFile, key_file_name: options.tls.keyFile });
+    for (const namespace of ['agent', 'visitor'] as const) {
+      app.ws<SocketData>(`/${namespace}`, {
+        compression: noCompression,
+        maxPayloadLength: maxFrameBytes,
+        idleTimeout: idleTimeoutSeconds,
+        sendPingsAutomatically: true,
+        // Sessions close themselves past a bound of their own. The library's would drop frames in silence, the closing one too.
+        maxBackpressure: libraryBacklogBytes,
+        upgrade: upgradeTo(namespace),
+        open: (ws) => {
+          const data = ws.getUserData();
+          data.session = sockets.open(connectionOf(ws), data.hello);
+        },
+        message: (ws, message, isBinary) => {
+          const { session } = ws.getUserData();
+          if (session !== undefined) sockets.receive(session, isBinary ? undefined : text.decode(message), message.byteLength);
+        },
+        drain: (ws) => {
+          const { session } = ws.getUserData();
+          if (session !== undefined) sockets.drained(session);
+        },
+        close: (ws) => {
+          const { session } = ws.getUserData();
+          if (session !== undefined) sockets.closed(session);
+        },
+      });
+    }
+    app.any('/*', serve);
+    apps.push(app);
+    return app;
+  }
+
+  function listen(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      (makeApp() as TemplatedApp & ListensExclusively).listen(host, port, exclusivePort, (socket) => {
+        // The library's types promise a socket; it hands out false when the port is taken.
+        if (!socket) {
+          reject(new CannotListen(`cannot listen on ${host}:${port}; is something else using the port?`));
+          return;
+        }
+        listening = socket;
+        listenedAt = { host, port: us_socket_local_port(socket) };
+        resolve(listenedAt.port);
+      });
     });
   }
-  app.any('/*', serve);
 
   return {
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        app.listen(host, port, (socket) => {
-          // The library's types promise a socket; it hands out false when the port is taken.
-          if (!socket) {
-            reject(new CannotListen(`cannot listen on ${host}:${port}; is something else using the port?`));
-            return;
-          }
-          listening = socket;
-          resolve(us_socket_local_port(socket));
-        });
-      }),
+    async listen(host, port) {
+      requireCertificate(options.tls);
+      return listen(host, port);
+    },
+    async reloadCertificate() {
+      requireCertificate(options.tls);
+      if (listening === undefined || options.tls === undefined) return;
+      // Both in one turn of the loop, so that nobody else can take the port between.
+      us_listen_socket_close(listening);
+      await listen(listenedAt.host, listenedAt.port);
+    },
     stopListening() {
       stopping = true;
       if (listening !== undefined) us_listen_socket_close(listening);
@@ -249,8 +289,22 @@ export function createServer(options: ServerOptions): Server {
     async drained() {
       while (underWay > 0) await new Promise((resolve) => setTimeout(resolve, drainPollMs));
     },
-    close: () => void app.close(),
+    close() {
+      for (const app of apps) app.close();
+    },
   };
+}
+
+/** The library takes a file that it cannot read for one that is not there, and says no more. */
+function requireCertificate(tls: TlsFiles | undefined): void {
+  if (tls === undefined) return;
+  try {
+    const cert = new X509Certificate(readFileSync(tls.certFile));
+    if (!cert.checkPrivateKey(createPrivateKey(readFileSync(tls.keyFile)))) throw new Error('the key is not the certificate\'s');
+    createSecureContext({ cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) });
+  } catch (cause) {
+    throw new CertificateUnusable(`the certificate in ${tls.certFile} with the key in ${tls.keyFile} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
 }
 
 class Head implements RequestHead {

@@ -89,6 +89,12 @@ const good: [string, string, object][] = [
 
 const twilio = { CARRIER_PROVIDER: 'twilio', TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`, TWILIO_AUTH_TOKEN: '0123456789abcdef' };
 const certificate = { SMTP_LISTEN: '127.0.0.1:0', SMTP_TLS_CERT: '/etc/cert.pem', SMTP_TLS_KEY: '/etc/key.pem' };
+t.test('a certificate and its key come together', async (t) => {
+  const files = { TLS_CERT_FILE: '/etc/tls/fullchain.pem', TLS_KEY_FILE: '/etc/tls/key.pem' };
+  t.match(readConfig(files), { tls: { certFile: files.TLS_CERT_FILE, keyFile: files.TLS_KEY_FILE }, baseUrl: 'https://localhost:8080' });
+  t.throws(() => readConfig({ TLS_CERT_FILE: files.TLS_CERT_FILE }), { name: 'ConfigError', message: /^TLS_KEY_FILE must / });
+  t.throws(() => readConfig({ TLS_KEY_FILE: files.TLS_KEY_FILE }), { name: 'ConfigError', message: /^TLS_CERT_FILE must / });
+});
 
 t.test('a good value is taken', async (t) => {
   for (const [name, value, settings] of good) t.match(readConfig({ [name]: value }), settings, `${name}=${value}`);
@@ -184,7 +190,7 @@ t.test('every variable that is read is tried above', async (t) => {
   const source = readFileSync(join(import.meta.dirname, '../http/config.ts'), 'utf8');
   const read = new Set([...source.matchAll(/'([A-Z][A-Z0-9_]{3,})'/g)].map(([, name = '']) => name));
   const ofBuckets = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY', 'S3_REGION'];
-  const tried = new Set([...ofBuckets, ...good.map(([name]) => name), ...bad.map(([name]) => name), 'SMTP_URL', ...Object.keys(certificate), ...Object.keys(stripe), ...Object.keys(twilio), 'TWILIO_SMS_FROM', 'TWILIO_VOICE_FROM', 'TWILIO_API_URL', 'TWILIO_PRICING_URL']);
+  const tried = new Set([...ofBuckets, ...good.map(([name]) => name), ...bad.map(([name]) => name), 'SMTP_URL', 'TLS_CERT_FILE', 'TLS_KEY_FILE', ...Object.keys(certificate), ...Object.keys(stripe), ...Object.keys(twilio), 'TWILIO_SMS_FROM', 'TWILIO_VOICE_FROM', 'TWILIO_API_URL', 'TWILIO_PRICING_URL']);
   t.same([...read].filter((name) => !tried.has(name)), [], 'untried');
   t.same([...tried].filter((name) => !read.has(name)), []);
 });

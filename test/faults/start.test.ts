@@ -103,6 +103,13 @@ t.test('a port that is taken: a message that names it, exit 1, and the data fold
   const second = await refused(t, { DATA_DIR: tempFolder(t), PORT: String(service.port) });
   t.equal(second.code, 1);
   t.match(second.stderr, `cannot listen on 127.0.0.1:${service.port}`);
+  // Nor one that was given to the first by its number.
+  const { port: free } = service;
+  await service.kill('SIGTERM');
+  await ServiceProcess.serving(t, { DATA_DIR: dataDir, PORT: String(free) });
+  const third = await refused(t, { DATA_DIR: tempFolder(t), PORT: String(free) });
+  t.equal(third.code, 1);
+  t.match(third.stderr, `cannot listen on 127.0.0.1:${free}`);
 });
 
 t.test('a second process on the same data folder exits 1, names it, and harms nothing', async (t) => {

@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { connect, type TLSSocket } from 'node:tls';
+import t from 'tap';
+import { tempFolder } from './support/folder.ts';
+import { ServiceProcess } from './support/process.ts';
+
+const noOpenssl = ((): string | false => {
+  try {
+    execFileSync('openssl', ['version'], { stdio: 'ignore' });
+    return false;
+  } catch {
+    return 'certificates are made with openssl, which is not here';
+  }
+})();
+
+/** A certificate of its own for localhost, and its key. */
+function makeCertificate(folder: string, name: string): { cert: string; key: string } {
+  const files = { cert: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) };
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1', '-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost', '-keyout', files.key, '-out', files.cert], { stdio: 'ignore' });
+  return files;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+function open(port: number): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', servername: 'localhost', rejectUnauthorized: false, minVersion: 'TLSv1.2' }, () => resolve(socket));
+    socket.on('error', reject);
+  });
+}
+
+/** The status line that a request over this connection is answered with. */
+function statusOf(socket: TLSSocket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    socket.once('data', (chunk) => resolve(String(chunk).split('\r\n')[0] ?? ''));
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('closed')));
+    socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  });
+}
+
+const nameOf = (socket: TLSSocket): unknown => socket.getPeerCertificate().subject.CN;
+
+t.test('it serves over TLS, and takes a new certificate on SIGHUP while connections stay', { skip: noOpenssl }, async (t) => {
+  const folder = tempFolder(t);
+  const former = makeCertificate(folder, 'former');
+  const next = makeCertificate(folder, 'next');
+  const used = { cert: join(folder, 'used.crt'), key: join(folder, 'used.key') };
+  const use = (files: { cert: string; key: string }): void => {
+    copyFileSync(files.cert, used.cert);
+    copyFileSync(files.key, used.key);
+  };
+  use(former);
+  // By its number, as everybody has it: the kernel gives out a port of its own choosing once.
+  const service = await ServiceProcess.serving(t, { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()), TLS_CERT_FILE: used.cert, TLS_KEY_FILE: used.key });
+  t.match(service.url, /^https:\/\//);
+  const before = await open(service.port);
+  t.teardown(() => void before.destroy());
+  t.equal(nameOf(before), 'former');
+  t.equal(await statusOf(before), 'HTTP/1.1 200 OK');
+
+  use(next);
+  const reload = async (line: RegExp): Promise<void> => {
+    service.signal('SIGHUP');
+    await service.line(line);
+  };
+  await reload(/the certificate was read again/);
+  const after = await open(service.port);
+  t.teardown(() => void after.destroy());
+  t.equal(nameOf(after), 'next');
+  t.equal(await statusOf(after), 'HTTP/1.1 200 OK');
+  t.equal(await statusOf(before), 'HTTP/1.1 200 OK', 'who was connected stays so');
+
+  copyFileSync(former.key, used.key);
+  await reload(/the certificate was not taken.*/);
+  const still = await open(service.port);
+  t.teardown(() => void still.destroy());
+  t.equal(nameOf(still), 'next', 'a key of another certificate changes nothing');
+  t.equal(await statusOf(still), 'HTTP/1.1 200 OK');
+  t.same(await service.kill('SIGTERM'), { code: 0, signal: null });
+});
+
+t.test('a certificate that cannot be used stops the start with a message that names it', { skip: noOpenssl }, async (t) => {
+  const folder = tempFolder(t);
+  const one = makeCertificate(folder, 'one');
+  const other = makeCertificate(folder, 'other');
+  const empty = join(folder, 'empty.crt');
+  writeFileSync(empty, '');
+  for (const [cert, key] of [[one.cert, other.key], [empty, one.key], [join(folder, 'missing.crt'), one.key]] as const) {
+    const started = ServiceProcess.start(t, { DATA_DIR: join(folder, 'data'), TLS_CERT_FILE: cert, TLS_KEY_FILE: key });
+    t.same(await started.ended, { code: 1, signal: null });
+    t.match(started.stderr, `switchboard: the certificate in ${cert} with the key in ${key} cannot be used: `);
+    t.equal(started.stderr.trim().split('\n').length, 1);
+  }
+});
