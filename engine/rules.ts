@@ -60,6 +60,8 @@ export interface OutsidePorts {
   sendCode(item: { workspaceId: string; id: string; verificationId: string; code: CodeToSend }): Promise<string>;
 }
 
+export const outboxKindNames: readonly string[] = [mailKind, callOrderKind, numberReleaseKind, smsKind, copyKind, domainCheckKind, crawlKind, embedKind, removeObjectKind, webhookDeliveryKind, codeKind];
+
 /** Over all workspaces. Each keeps a site, a page reader and an embedder busy. */
 const crawlsAtOnce = 2;
 const embeddingsAtOnce = 2;

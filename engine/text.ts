@@ -33,3 +33,10 @@ function linked(line: string): string {
   }
   return html + escapeHtml(line.slice(end));
 }
+
+/** A workspace's name as a host label: letters, digits and single hyphens. */
+export function slugOf(name: string): string {
+  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').replaceAll('ß', 'ss').toLowerCase();
+  const slug = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 40).replace(/-+$/, '');
+  return slug === '' ? 'workspace' : slug;
+}

@@ -2,9 +2,9 @@
 // its own user alone.
 
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { lockFile, makeFolder, syncFolder } from '../store/database.ts';
+import { lockFile, makeFolder, syncFile, syncFolder } from '../store/database.ts';
 
 /** Another process uses the data folder. */
 export class DataFolderInUse extends Error {
@@ -20,8 +20,20 @@ const secretBytes = 48;
 /** A secret that is shorter was not written to its end. */
 const minSecretChars = 32;
 
+/** Says in a data folder that something was begun which must be done to its end before anybody serves it. */
+const unfinishedName = 'unfinished';
+
 /** Makes the folder if need be and takes it for this process until it ends, however it ends. Throws DataFolderInUse, DataFolderUnusable. */
 export function takeDataFolder(dataDir: string): { release(): void } {
+  const lock = holdDataFolder(dataDir);
+  const deed = unfinishedDeed(dataDir);
+  if (deed === undefined) return lock;
+  lock.release();
+  throw new DataFolderUnusable(`in the data folder ${dataDir} something was begun and not finished; do it again: switchboard ${deed}`);
+}
+
+/** The same for who may find something unfinished there. */
+export function holdDataFolder(dataDir: string): { release(): void } {
   let lock: { release(): void } | undefined;
   try {
     makeFolder(dataDir);
@@ -30,6 +42,44 @@ export function takeDataFolder(dataDir: string): { release(): void } {
     throw new DataFolderUnusable(`the data folder ${dataDir} cannot be used: ${messageOf(cause)}`, { cause });
   }
   return lock ?? inUse(dataDir);
+}
+
+/** The command that was begun and not finished in this folder. */
+export function unfinishedDeed(dataDir: string): string | undefined {
+  try {
+    return readFileSync(join(dataDir, unfinishedName), 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Does what must not be seen half done: until it is, however often it is interrupted, nobody serves the folder. `deed` is the command that does it again. */
+export async function doWhole<Result>(dataDir: string, deed: string, act: () => Promise<Result>): Promise<Result> {
+  const path = join(dataDir, unfinishedName);
+  writeFileSync(path, `${deed}\n`, { mode: 0o600 });
+  syncFile(path);
+  syncFolder(dataDir);
+  const result = await act();
+  rmSync(path);
+  syncFolder(dataDir);
+  return result;
+}
+
+/** True when another process holds the folder. Throws DataFolderUnusable. */
+export function isInUse(dataDir: string): boolean {
+  try {
+    holdDataFolder(dataDir).release();
+    return false;
+  } catch (error) {
+    if (error instanceof DataFolderInUse) return true;
+    throw error;
+  }
+}
+
+/** The secret in the file at `path`; undefined when there is none. Throws DataFolderUnusable. */
+export function readKeptSecret(path: string): string | undefined {
+  return readSecret(path);
 }
 
 /** The secret in the file at `path`; made on first use, mode 0600. Throws DataFolderUnusable. */

@@ -54,6 +54,9 @@ const cacheKib = 2048;
 /** Larger than SQLite's own, so that a row of a kilobyte does not overflow its page. */
 const derivedPageBytes = 8192;
 
+/** 4 MiB of a backup at a time. */
+const backupPages = 1024;
+
 /** A reader waits this long for a checkpoint to let go. The writer is alone on its file and never waits. */
 const busyTimeoutMs = 2000;
 
@@ -191,6 +194,12 @@ export class Database {
     }
   }
 
+  /** From here on every read sees the file as it is now, until rollback(). */
+  beginReading(): void {
+    this.run('BEGIN');
+    this.get('SELECT 1 FROM sqlite_schema');
+  }
+
   begin(): void {
     this.run('BEGIN IMMEDIATE');
   }
@@ -287,6 +296,71 @@ export class Database {
     this.run('VACUUM INTO ?', [path]);
   }
 
+  /**
+   * Copies the file as of one moment to `path`, which must not exist, as one durable file without a log. Others may write
+   * meanwhile. Each piece waits for the disk, so that theirs are not held up by one long sync; for processes of their own.
+   */
+  async backupTo(path: string, onProgress: (share: number) => void): Promise<void> {
+    let descriptor: number | undefined;
+    this.beginReading();
+    try {
+      await this.#sqlite.backup(path, {
+        progress: ({ totalPages, remainingPages }) => {
+          descriptor ??= openSync(path, 'r');
+          fdatasyncSync(descriptor);
+          onProgress(totalPages === 0 ? 1 : 1 - remainingPages / totalPages);
+          return backupPages;
+        },
+      });
+    } finally {
+      if (descriptor !== undefined) closeSync(descriptor);
+      this.rollback();
+    }
+    Database.makeSingleFile(path);
+    syncFile(path);
+  }
+
+  /** Does away with the log of a file that lies by itself, so that looking into it leaves nothing beside it. Nobody may have it open. */
+  static makeSingleFile(path: string): void {
+    const sqlite = new Sqlite(path, { fileMustExist: true });
+    try {
+      sqlite.pragma('journal_mode = DELETE');
+    } finally {
+      sqlite.close();
+    }
+  }
+
+  /** What SQLite finds wrong with pages, indexes and constraints; all of the file is read. */
+  integrityFaults(): string[] {
+    return this.all<{ integrity_check: string }>('PRAGMA integrity_check').flatMap(({ integrity_check: text }) => (text === 'ok' ? [] : [text]));
+  }
+
+  foreignKeyFaults(): string[] {
+    return this.all<{ table: string; rowid: number | null; parent: string }>('PRAGMA foreign_key_check').map(({ table, rowid, parent }) => `${table}${rowid === null ? '' : ` row ${rowid}`} names a ${parent} that is not there`);
+  }
+
+  /** The last step of the schema that it has. */
+  get version(): number {
+    return Number(this.#sqlite.pragma('user_version', { simple: true }));
+  }
+
+  /** Its tables, indexes and triggers, each as the statement that made it, without comments and line breaks, or as kind and name of what SQLite made by itself. */
+  schema(): Set<string> {
+    const rows = this.all<{ text: string }>(`SELECT coalesce(sql, type || ' ' || name) AS text FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'`);
+    return new Set(rows.map(({ text }) => text.replace(/--[^\n]*/g, '').replace(/\s+/g, ' ').trim()));
+  }
+
+  /** Makes what is deleted from here on unreadable in the file, too. */
+  overwriteDeleted(): void {
+    this.#sqlite.pragma('secure_delete = ON');
+  }
+
+  /** Writes the file anew without what was deleted, and empties the log. Nobody else may have it open. */
+  compact(): void {
+    this.run('VACUUM');
+    this.get('PRAGMA wal_checkpoint(TRUNCATE)');
+  }
+
   close(): void {
     this.#statements.clear();
     this.#valueStatements.clear();
@@ -381,6 +455,11 @@ export function makeFolder(path: string): void {
 
 /** A new name in a folder is durable only once the folder is. */
 export function syncFolder(path: string): void {
+  syncFile(path);
+}
+
+/** Makes what was written to a file durable. Not for a database that this process has open: closing it drops SQLite's locks. */
+export function syncFile(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
     fsyncSync(descriptor);

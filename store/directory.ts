@@ -56,6 +56,21 @@ export function deleteDirectoryEmail(db: Database, row: Pick<DirectoryEmail, 'em
   db.run('DELETE FROM agentEmail WHERE email = ? AND agentId = ?', [row.email, row.agentId]);
 }
 
+export function directoryWorkspaces(db: Database): DirectoryWorkspace[] {
+  return db.all<DirectoryWorkspace>('SELECT * FROM workspace ORDER BY id');
+}
+
+export function findDirectoryWorkspaceBySubdomain(db: Database, subdomain: string): DirectoryWorkspace | undefined {
+  return db.get<DirectoryWorkspace>('SELECT * FROM workspace WHERE subdomain = ?', [subdomain]);
+}
+
+/** Forgets what is on its way, in a copy that nobody brings it to the end of. */
+export function deleteReservations(db: Database): void {
+  db.run('DELETE FROM workspace WHERE reservedAt IS NOT NULL');
+  db.run('DELETE FROM agentEmail WHERE reservedAt IS NOT NULL');
+  db.run('DELETE FROM phoneNumber WHERE reservedAt IS NOT NULL');
+}
+
 export function reservedWorkspaces(db: Database): DirectoryWorkspace[] {
   return db.all<DirectoryWorkspace>('SELECT * FROM workspace WHERE reservedAt IS NOT NULL');
 }

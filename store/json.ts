@@ -16,3 +16,7 @@ export function fromJsonOrNull<Shape>(text: string | null): Shape | null {
 export function toJsonOrNull(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
 }
+
+/** Columns that hold JSON as text, in whichever table. */
+export const jsonColumns =
+  /^(?:events|scopes|redirectUris|enabledChannels|allowedCountries|addons|threading|toAddresses|authentication|records|stats|triggerRules|content|condition|settings|channels|tags|handshake|attachments|audience|data|before|after|context|payload|customFields|allowedOrigins|ringingAgentIds|detail|geo|wcEnrichment|days|holidays|businessHours|businessHoursOverride)$/;

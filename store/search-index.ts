@@ -40,6 +40,11 @@ export function* everyOwners(db: Database): Generator<{ firstDoc: number; owners
   yield* db.iterate<{ firstDoc: number; owners: Uint8Array }>('SELECT firstDoc, owners FROM segment WHERE owners IS NOT NULL ORDER BY firstDoc');
 }
 
+/** Undefined when there is no such segment of messages. */
+export function segmentOwners(db: Database, number: number): Uint8Array | undefined {
+  return db.get<{ owners: Uint8Array | null }>('SELECT owners FROM segment WHERE field = ? AND segment = ?', [codeOf.message, number])?.owners ?? undefined;
+}
+
 export function insertPosting(db: Database, field: SearchField, word: string, posting: Posting): void {
   db.run('INSERT INTO posting (field, word, segment, docs) VALUES (?, ?, ?, ?)', [codeOf[field], word, posting.segment, posting.docs]);
 }

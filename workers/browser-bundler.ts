@@ -1,7 +1,9 @@
 // Makes one script for browsers out of a folder of modules: the only door to esbuild, which is a process of its own. It is
 // started for a build and ended after it, so that a running service does not carry it.
 
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isExecutable, readProgramFile } from './program-files.ts';
 
 export interface BundleRequest {
   readonly entry: URL;
@@ -17,7 +19,13 @@ export type Bundle = (request: BundleRequest) => Promise<string>;
 /** What the script may ask of a browser: those of 2022 and later. */
 const target = ['es2022', 'chrome100', 'firefox100', 'safari15.4'];
 
+/** What the executable, which has no esbuild, calls the script that this entry makes. */
+export function scriptAsset(entry: URL): string {
+  return `scripts/${basename(entry.pathname).replace(/\.ts$/, '.js')}`;
+}
+
 export const bundleForBrowsers: Bundle = async ({ entry, as, texts = {} }) => {
+  if (isExecutable) return readProgramFile(scriptAsset(entry));
   const { build, stop } = await import('esbuild');
   try {
     const result = await build({

@@ -2,7 +2,8 @@
 // a time limit on each answer. Every thread of the service is asked through this; its own file says what it can be asked.
 
 import { setPriority } from 'node:os';
-import { parentPort, Worker } from 'node:worker_threads';
+import { parentPort, type Worker } from 'node:worker_threads';
+import { startThread } from './program-files.ts';
 
 /** Questions that a thread answers: by name, from plain data to plain data. */
 export type Questions = Readonly<Record<string, (params: never) => unknown>>;
@@ -78,7 +79,7 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
     const { heapMb } = options;
     const young = heapMb?.young === undefined ? {} : { maxYoungGenerationSizeMb: heapMb.young };
     const resourceLimits = heapMb === undefined ? {} : { ...young, maxOldGenerationSizeMb: heapMb.old };
-    const started = new Worker(options.file, { workerData: options.data, resourceLimits });
+    const started = startThread(options.file, { workerData: options.data, resourceLimits });
     // It must not keep the process alive; what waits for it does that.
     started.unref();
     started.on('message', ({ id, result, error }: Answer) => {

@@ -9,6 +9,7 @@ import { isoTime } from '../../engine/runtime/clock.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import { hostNameOf } from '../../engine/sites.ts';
+import { slugOf } from '../../engine/text.ts';
 import { theWorkspace } from '../../engine/workspace.ts';
 import { route } from '../route.ts';
 import { Email, Id, Name, Role, Time, TypedUrl } from '../schemas.ts';
@@ -190,11 +191,4 @@ async function requireStrong(services: Services, options: { password: string; fi
 
 function hostOf(siteUrl: string): string {
   return hostNameOf(URL.parse(siteUrl)?.hostname ?? '') ?? refuseField('invalid_body', 'siteUrl', 'must have a host name');
-}
-
-/** A workspace's name as a host label: letters, digits and single hyphens. */
-function slugOf(name: string): string {
-  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').replaceAll('ß', 'ss').toLowerCase();
-  const slug = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 40).replace(/-+$/, '');
-  return slug === '' ? 'workspace' : slug;
 }

@@ -71,6 +71,10 @@ export class ServiceProcess {
     }
   }
 
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
   /** Resolves when it is gone. */
   async kill(signal: NodeJS.Signals): Promise<Ended> {
     if (!this.#hasEnded) this.#child.kill(signal);
@@ -93,4 +97,21 @@ export class ServiceProcess {
     this.#wake = [];
     for (const call of wake) call();
   }
+}
+
+export interface RunOfCommand {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command of the program, run to its end. */
+export function runCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<RunOfCommand> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['http/main.ts', ...args], { cwd: root, env: { PATH: process.env['PATH'] ?? '', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const written = { stdout: '', stderr: '' };
+    for (const stream of ['stdout', 'stderr'] as const) child[stream].on('data', (chunk) => (written[stream] += String(chunk)));
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, ...written }));
+  });
 }

@@ -1,0 +1,62 @@
+// `switchboard backup`: a copy of the data, or of one workspace, made while it is served.
+
+import { randomBytes } from 'node:crypto';
+import { setPriority } from 'node:os';
+import { join, resolve } from 'node:path';
+import { backup, type BackupOptions, secretsKeyName } from '../../engine/backup.ts';
+import { createSecretBox } from '../../workers/secret-box.ts';
+import { type Config, readConfig } from '../config.ts';
+import { readKeptSecret } from '../data-folder.ts';
+import { type Command, exitCodes, say, textOf } from './command.ts';
+import { createProgress } from './progress.ts';
+import { programVersion } from './version.ts';
+import { workspaceNamed } from './workspace-named.ts';
+
+const secretBytes = 48;
+/** Behind the service that goes on meanwhile (nice 10). */
+const priority = 10;
+
+export const command: Command = {
+  usage: 'FOLDER [--workspace WORKSPACE]',
+  description: `Copies the data folder of DATA_DIR into FOLDER, which must not exist, while it is served or not: every database as of one
+moment, uploads, mail that was written, secrets. The copy is checked as verify does, and listed with its hashes. FOLDER holds
+what opens secrets: keep it as safe as the data folder.
+
+  --workspace WORKSPACE  only that one, by its id or subdomain, with a key of its own for its secrets, to be moved elsewhere
+
+Exits with 1 when something could not be copied or is not as it must be; what could be copied is in FOLDER then.`,
+  options: { workspace: { type: 'string' } },
+  operands: { min: 1, max: 1 },
+  async run({ values, operands: [to = ''] }) {
+    const config = readConfig(process.env);
+    const dataDir = resolve(config.dataDir);
+    setPriority(priority);
+    const named = textOf(values, 'workspace');
+    const workspaceId = named === undefined ? undefined : workspaceNamed(dataDir, named).id;
+    const progress = createProgress();
+    const { manifest, findings } = await backup({
+      dataDir,
+      to,
+      workspaceId,
+      program: programVersion(),
+      madeAt: new Date().toISOString(),
+      secretsElsewhere: [...(config.jwtSecret === undefined ? [] : ['JWT_SECRET']), ...(config.secretsKey === undefined ? [] : ['SECRETS_KEY'])],
+      reseal: workspaceId === undefined ? undefined : resealing(config, dataDir),
+      onProgress: progress.at,
+    }).finally(progress.end);
+    for (const { where, rule, fault } of findings) say(`${where}: not so: ${rule}: ${fault}`);
+    const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+    const { length } = manifest.workspaces;
+    say(`${resolve(to)}: ${length} ${length === 1 ? 'workspace' : 'workspaces'}, ${manifest.workspaces.reduce((sum, { messages }) => sum + messages, 0)} messages, ${(bytes / 1e6).toFixed(1)} MB${findings.length === 0 ? ', checked' : ''}`);
+    if (manifest.scope === 'all' && manifest.secretsElsewhere.length > 0) say(`It opens with the same ${manifest.secretsElsewhere.join(' and ')} alone, which came from the environment and are not in it.`);
+    return findings.length === 0 ? exitCodes.done : exitCodes.failed;
+  },
+};
+
+/** The key of the whole service does not go where one workspace goes. Undefined when nothing has been sealed yet. */
+function resealing(config: Config, dataDir: string): BackupOptions['reseal'] {
+  const present = config.secretsKey ?? readKeptSecret(join(dataDir, secretsKeyName));
+  if (present === undefined) return undefined;
+  const key = randomBytes(secretBytes).toString('base64url');
+  return { from: createSecretBox(present), to: createSecretBox(key), key };
+}

@@ -1,0 +1,67 @@
+// `switchboard export`: a workspace as lines of JSON, for another program to read. While it is served or not.
+
+import { once } from 'node:events';
+import { createWriteStream, existsSync } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { resolve } from 'node:path';
+import type { Writable } from 'node:stream';
+import { workspacePath } from '../../engine/soundness.ts';
+import { Database } from '../../store/database.ts';
+import { exportedTables, rowCount, rowsOf } from '../../store/tables.ts';
+import { readConfig } from '../config.ts';
+import { type Command, exitCodes, ProgramError, textOf } from './command.ts';
+import { createProgress } from './progress.ts';
+import { programVersion } from './version.ts';
+import { workspaceNamed } from './workspace-named.ts';
+
+/** Lines are written together up to so many characters. */
+const pieceChars = 256 * 1024;
+
+export const command: Command = {
+  usage: 'WORKSPACE [--to FILE]',
+  description: `Writes a workspace, named by its id or subdomain, as lines of JSON: a first line that says what follows, then one for
+each row, {"table": …, "row": {…}}, all as of one moment. Passwords, tokens and sealed secrets are left out.
+
+  --to FILE  write there, readable by this user alone; else to stdout`,
+  options: { to: { type: 'string' } },
+  operands: { min: 1, max: 1 },
+  async run({ values, operands: [name = ''] }) {
+    const dataDir = resolve(readConfig(process.env).dataDir);
+    const workspace = workspaceNamed(dataDir, name);
+    const to = textOf(values, 'to');
+    if (to !== undefined && existsSync(to)) throw new ProgramError(`${to} exists already`);
+    const out: Writable = to === undefined ? process.stdout : createWriteStream(to, { flags: 'wx', mode: 0o600 });
+    const db = Database.openReader(workspacePath(dataDir, workspace.id));
+    const progress = createProgress();
+    const write = async (text: string): Promise<void> => {
+      if (!out.write(text)) await once(out, 'drain');
+    };
+    try {
+      db.beginReading();
+      const tables = exportedTables(db);
+      const rows = tables.reduce((sum, table) => sum + rowCount(db, table), 0);
+      await write(`${JSON.stringify({ export: 'workspace', format: 1, program: programVersion(), schema: db.version, workspaceId: workspace.id, exportedAt: new Date().toISOString(), rows })}\n`);
+      let done = 0;
+      let piece = '';
+      for (const table of tables) {
+        for (const row of rowsOf(db, table)) {
+          piece += `${JSON.stringify({ table, row })}\n`;
+          done += 1;
+          if (piece.length < pieceChars) continue;
+          await write(piece);
+          piece = '';
+          progress.at(done / rows, table);
+        }
+      }
+      await write(piece);
+    } finally {
+      progress.end();
+      db.close();
+    }
+    if (out !== process.stdout) {
+      out.end();
+      await finished(out);
+    }
+    return exitCodes.done;
+  },
+};

@@ -1,0 +1,20 @@
+// `switchboard model pull`: a model for embeddings, brought to the data folder before it is used.
+
+import { join, resolve } from 'node:path';
+import { pullModel } from '../../workers/model-pull.ts';
+import { readConfig } from '../config.ts';
+import { type Command, exitCodes, say } from './command.ts';
+
+export const command: Command = {
+  usage: 'NAME',
+  description: `Downloads a model for embeddings, such as Xenova/all-MiniLM-L6-v2, from HF_ENDPOINT to DATA_DIR/models. Nothing is
+downloaded without this command. It may run while the service does.`,
+  options: {},
+  operands: { min: 1, max: 1 },
+  async run({ operands: [name = ''] }) {
+    const config = readConfig(process.env);
+    const { path } = await pullModel({ name, hub: config.modelHub, models: join(resolve(config.dataDir), 'models'), isShown: process.stdout.isTTY });
+    say(`${name} is in ${path}. Start with EMBEDDING_MODEL=${name} to use it; what is there is embedded again meanwhile.`);
+    return exitCodes.done;
+  },
+};

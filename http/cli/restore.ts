@@ -1,0 +1,86 @@
+// `switchboard restore`: a backup brought back, to an empty data folder or beside what is there. The service must not run.
+
+import { randomUUID } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import { BackupUnusable, type Manifest, readBackup, secretsKeyName } from '../../engine/backup.ts';
+import { isEmptyDataFolder, restoreAll, type RestoreOptions, restoreWorkspace } from '../../engine/restore.ts';
+import { systemClock } from '../../engine/runtime/clock.ts';
+import { createIds } from '../../engine/runtime/ids.ts';
+import { workspaceIdsIn } from '../../engine/soundness.ts';
+import { createSecretBox } from '../../workers/secret-box.ts';
+import { type Config, readConfig } from '../config.ts';
+import { doWhole, holdDataFolder, readKeptSecret, readOrMakeSecret, unfinishedDeed } from '../data-folder.ts';
+import { type Command, exitCodes, ProgramError, say, textOf } from './command.ts';
+import { createProgress } from './progress.ts';
+
+export const command: Command = {
+  usage: 'FOLDER [--workspace WORKSPACE] [--as NAME]',
+  description: `Brings back what switchboard backup wrote to FOLDER, after checking that all of it is there as it was written. The service
+must not run. An older backup is brought up to date.
+
+Without options: everything, into a data folder (DATA_DIR) that is empty or missing.
+
+  --workspace WORKSPACE  one of it, by its id or subdomain, beside what is there
+  --as NAME              as a second workspace under this name, with another id: its agents sign in with name+SUBDOMAIN@domain,
+                         it has no phone numbers, and nothing that waited to be sent is sent
+
+A backup of one workspace is brought back beside what is there in any case.`,
+  options: { workspace: { type: 'string' }, as: { type: 'string' } },
+  operands: { min: 1, max: 1 },
+  async run({ values, operands: [folder = ''] }) {
+    const config = readConfig(process.env);
+    const dataDir = resolve(config.dataDir);
+    const from = resolve(folder);
+    const as = textOf(values, 'as')?.trim();
+    if (as === '') throw new ProgramError('--as needs a name');
+    const lock = holdDataFolder(dataDir);
+    const progress = createProgress();
+    try {
+      const manifest = await readBackup(from, (share) => progress.at(share / 2, 'checking'));
+      const clock = systemClock();
+      const options: RestoreOptions = { from, manifest, dataDir, at: new Date(clock.now()).toISOString(), ids: createIds(clock), onProgress: (share, doing) => progress.at(0.5 + share / 2, doing) };
+      const named = textOf(values, 'workspace');
+      if (named === undefined && as === undefined && manifest.scope === 'all') await everything(options, config);
+      else await oneOf(options, config, { named, as });
+    } finally {
+      progress.end();
+      lock.release();
+    }
+    return exitCodes.done;
+  },
+};
+
+async function everything(options: RestoreOptions, config: Config): Promise<void> {
+  const { from, manifest, dataDir } = options;
+  const deed = `restore ${from}`;
+  if (unfinishedDeed(dataDir) !== deed && !(await isEmptyDataFolder(dataDir))) throw new ProgramError(`${dataDir} is not empty; --workspace WORKSPACE brings one workspace back beside what is there`);
+  for (const name of manifest.secretsElsewhere) {
+    const given = name === 'JWT_SECRET' ? config.jwtSecret : config.secretsKey;
+    if (given === undefined) throw new ProgramError(`the backup was made with ${name} from the environment; set the same`);
+  }
+  await doWhole(dataDir, deed, () => restoreAll(options));
+  const { length } = manifest.workspaces;
+  say(`${dataDir}: ${length} ${length === 1 ? 'workspace' : 'workspaces'} as of ${manifest.madeAt}`);
+}
+
+async function oneOf(options: RestoreOptions, config: Config, asked: { named: string | undefined; as: string | undefined }): Promise<void> {
+  const { from, manifest, dataDir } = options;
+  const workspace = chosen(manifest, asked.named);
+  const deed = ['restore', from, '--workspace', workspace.id, ...(asked.as === undefined ? [] : ['--as', JSON.stringify(asked.as)])].join(' ');
+  const isAgain = unfinishedDeed(dataDir) === deed;
+  if (!isAgain && unfinishedDeed(dataDir) !== undefined) throw new ProgramError(`first finish what was begun: switchboard ${unfinishedDeed(dataDir)}`);
+  if (asked.as === undefined && !isAgain && workspaceIdsIn(dataDir).includes(workspace.id)) throw new ProgramError(`${workspace.name} (${workspace.id}) is there; erase it first, or bring this one back beside it with --as NAME`);
+  const backupKey = readKeptSecret(join(from, secretsKeyName)) ?? (manifest.secretsElsewhere.includes('SECRETS_KEY') ? config.secretsKey : undefined);
+  const ownKey = config.secretsKey ?? readOrMakeSecret(join(dataDir, secretsKeyName));
+  const secrets = { from: createSecretBox(backupKey ?? randomUUID()), to: createSecretBox(ownKey) };
+  const { workspaceId, subdomain } = await restoreWorkspace(options, { workspaceId: workspace.id, as: asked.as, secrets, isAgain, whole: (act) => doWhole(dataDir, deed, act) });
+  say(`${dataDir}: ${asked.as ?? workspace.name} (${subdomain}, ${workspaceId}) as of ${manifest.madeAt}`);
+}
+
+function chosen(manifest: Manifest, named: string | undefined): Manifest['workspaces'][number] {
+  const [only, ...others] = manifest.workspaces;
+  if (named === undefined && only !== undefined && others.length === 0) return only;
+  const found = manifest.workspaces.find(({ id, subdomain }) => id === named || subdomain === named);
+  if (found === undefined) throw new BackupUnusable(`name one of its workspaces with --workspace: ${manifest.workspaces.map(({ subdomain }) => subdomain).join(', ')}`);
+  return found;
+}

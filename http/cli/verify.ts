@@ -1,0 +1,88 @@
+// `switchboard verify`: everything that must hold of a data folder, while it is served or not. Exits with 1 when something does not.
+
+import { existsSync, statSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { join, resolve } from 'node:path';
+import { directoryPath, type Finding, verifyAgreement, verifyDirectory, verifyWorkspace, workspaceIdsIn, workspacePath } from '../../engine/soundness.ts';
+import { Database } from '../../store/database.ts';
+import { searchIndexFaults } from '../../workers/search/soundness.ts';
+import { readConfig } from '../config.ts';
+import { isInUse, unfinishedDeed } from '../data-folder.ts';
+import { type Command, exitCodes, ProgramError, say } from './command.ts';
+import { createProgress } from './progress.ts';
+
+/** What is on its way between two files is there by then. */
+const settleMs = 300;
+const attempts = 10;
+
+export const command: Command = {
+  usage: '[--quiet]',
+  description: `Checks the data folder of DATA_DIR: that each file is sound and has the program's schema, that what rows name is there,
+that events and tickets are numbered as they must be, that what waits has its time, that directory.db agrees with every
+workspace, and that search indexes find what was written. Reads alone, also while it is served.
+
+  --quiet  print what is wrong, and nothing else
+
+Exits with 1 when something is wrong.`,
+  options: { quiet: { type: 'boolean' } },
+  operands: { min: 0, max: 0 },
+  async run({ values }) {
+    const dataDir = resolve(readConfig(process.env).dataDir);
+    if (!existsSync(dataDir)) throw new ProgramError(`there is no data folder ${dataDir}`);
+    const findings: Finding[] = [];
+    const tell = (found: readonly Finding[]): void => {
+      for (const { where, rule, fault } of found) say(`${where}: not so: ${rule}: ${fault}`);
+      findings.push(...found);
+    };
+    const progress = createProgress();
+    const unfinished = unfinishedDeed(dataDir);
+    if (unfinished !== undefined) tell([{ where: 'the data folder', rule: 'what was begun is finished', fault: `do it again: switchboard ${unfinished}` }]);
+    const ids = workspaceIdsIn(dataDir);
+    const bytes = ids.map((id) => statSync(workspacePath(dataDir, id)).size);
+    const allBytes = bytes.reduce((sum, one) => sum + one, 1);
+    let doneBytes = 0;
+    let messages = 0;
+    if (existsSync(directoryPath(dataDir))) tell(verifyDirectory(directoryPath(dataDir)));
+    else tell([{ where: 'the data folder', rule: 'there is a directory.db', fault: 'there is none' }]);
+    for (const [index, workspaceId] of ids.entries()) {
+      progress.at(doneBytes / allBytes, `workspace ${workspaceId}`);
+      const { findings: found, counts } = verifyWorkspace(workspacePath(dataDir, workspaceId), workspaceId);
+      progress.end();
+      tell(found);
+      if (counts !== undefined) tell(indexFindings(dataDir, workspaceId));
+      messages += counts?.messages ?? 0;
+      doneBytes += bytes[index] ?? 0;
+    }
+    // Not without a sound directory.db, of which all has been said.
+    if (!findings.some(({ where }) => where.endsWith('directory.db') || where === 'the data folder')) tell(await lastingDisagreements(dataDir));
+    progress.end();
+    if (findings.length > 0) {
+      say(`${dataDir}: ${findings.length} ${findings.length === 1 ? 'thing is' : 'things are'} not as they must be`);
+      return exitCodes.failed;
+    }
+    if (values['quiet'] !== true) say(`${dataDir}: ${ids.length} ${ids.length === 1 ? 'workspace' : 'workspaces'} with ${messages} messages, and everything is as it must be`);
+    return exitCodes.done;
+  },
+};
+
+function indexFindings(dataDir: string, workspaceId: string): Finding[] {
+  const path = join(dataDir, 'index', `${workspaceId}.db`);
+  if (!existsSync(path)) return [];
+  const source = Database.openReader(workspacePath(dataDir, workspaceId));
+  try {
+    return searchIndexFaults(source, path).map((fault) => ({ where: `index/${workspaceId}.db`, ...fault }));
+  } finally {
+    source.close();
+  }
+}
+
+/** While the folder is served, a change of two files may be seen half way. What is wrong stays wrong. */
+async function lastingDisagreements(dataDir: string): Promise<Finding[]> {
+  let lasting = verifyAgreement(dataDir);
+  for (let attempt = 1; attempt < attempts && lasting.length > 0 && isInUse(dataDir); attempt += 1) {
+    await pause(settleMs);
+    const now = new Set(verifyAgreement(dataDir).map((finding) => JSON.stringify(finding)));
+    lasting = lasting.filter((finding) => now.has(JSON.stringify(finding)));
+  }
+  return lasting;
+}

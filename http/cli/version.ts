@@ -1,0 +1,27 @@
+// `switchboard version`: what this is, made of what, and which files it understands.
+
+import { directoryMigrations } from '../../store/migrations/directory.ts';
+import { workspaceMigrations } from '../../store/migrations/workspace.ts';
+import { isExecutable, readProgramFile } from '../../workers/program-files.ts';
+import { type Command, exitCodes, say } from './command.ts';
+
+export function programVersion(): string {
+  return (JSON.parse(readProgramFile('package.json')) as { version: string }).version;
+}
+
+export const command: Command = {
+  usage: '',
+  description: 'Says the version of the program, of what it is made of, and of the data that it writes.',
+  options: {},
+  operands: { min: 0, max: 0 },
+  async run() {
+    say(
+      [
+        `switchboard ${programVersion()}${isExecutable ? '' : ' (from source)'}`,
+        `  node      ${process.versions.node}, ${process.platform} ${process.arch}`,
+        `  schema    workspace ${workspaceMigrations.at(-1)?.version}, directory ${directoryMigrations.at(-1)?.version}`,
+      ].join('\n'),
+    );
+    return exitCodes.done;
+  },
+};

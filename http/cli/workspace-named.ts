@@ -1,0 +1,20 @@
+// The workspace that an operator names by its id or its subdomain.
+
+import { existsSync } from 'node:fs';
+import { directoryPath } from '../../engine/soundness.ts';
+import { Database } from '../../store/database.ts';
+import { type DirectoryWorkspace, findDirectoryWorkspace, findDirectoryWorkspaceBySubdomain } from '../../store/directory.ts';
+import { ProgramError } from './command.ts';
+
+/** Throws ProgramError when there is none. */
+export function workspaceNamed(dataDir: string, name: string): DirectoryWorkspace {
+  if (!existsSync(directoryPath(dataDir))) throw new ProgramError(`there is no data in ${dataDir}`);
+  const directory = Database.openReader(directoryPath(dataDir));
+  try {
+    const found = findDirectoryWorkspace(directory, name) ?? findDirectoryWorkspaceBySubdomain(directory, name);
+    if (found === undefined) throw new ProgramError(`${dataDir} holds no workspace with the id or subdomain ${name}`);
+    return found;
+  } finally {
+    directory.close();
+  }
+}

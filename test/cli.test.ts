@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { tempFolder } from './support/folder.ts';
+import { runCommand } from './support/process.ts';
+
+const commands = [['serve'], ['backup'], ['restore'], ['verify'], ['export'], ['erase'], ['model', 'pull'], ['config', 'check'], ['version']];
+
+t.test('--help lists every command; each command\'s own says how it is used', async (t) => {
+  const { code, stdout, stderr } = await runCommand(['--help']);
+  t.equal(code, 0);
+  t.equal(stderr, '');
+  for (const words of commands) t.match(stdout, new RegExp(`^  ${words.join(' ')} +\\S`, 'm'));
+  t.equal((await runCommand(['config', '--help'])).stdout, stdout, 'of half a command, too');
+  for (const words of commands) {
+    const own = await runCommand([...words, '--help']);
+    t.equal(own.code, 0, words.join(' '));
+    t.match(own.stdout, new RegExp(`^usage: switchboard ${words.join(' ')}`));
+    t.equal(own.stderr, '');
+  }
+});
+
+t.test('a command line that is not understood exits with 2, says why and where to look', async (t) => {
+  const rows: [string[], RegExp][] = [
+    [['fly'], /there is no command fly/],
+    [['config', 'fly'], /there is no command config fly/],
+    [['--verbose'], /there is no option --verbose without a command/],
+    [['verify', '--loud'], /--loud/],
+    [['verify', 'more'], /verify takes no more/],
+    [['backup'], /backup needs FOLDER/],
+    [['erase'], /erase needs WORKSPACE/],
+    [['export', 'a', 'b'], /export takes no b/],
+  ];
+  await Promise.all(
+    rows.map(async ([args, message]) => {
+      const { code, stdout, stderr } = await runCommand(args, { DATA_DIR: join(tempFolder(t), 'data') });
+      t.equal(code, 2, args.join(' '));
+      t.equal(stdout, '');
+      t.match(stderr, message);
+      t.match(stderr, /--help\n$/);
+    }),
+  );
+});
+
+t.test('config check says what the settings are, and no secret', async (t) => {
+  const env = { PORT: '9000', JWT_SECRET: 'hunter2'.repeat(6), MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtp://shop:hunter3@mail.example.com:587' };
+  const good = await runCommand(['config', 'check'], env);
+  t.equal(good.code, 0);
+  t.match(good.stdout, /^port = 9000$/m);
+  t.match(good.stdout, /^jwtSecret = \(set\)$/m);
+  t.match(good.stdout, /^secretsKey = \(made once and kept in the data folder\)$/m);
+  t.match(good.stdout, /^mail\.url = smtp:\/\/shop:\(set\)@mail\.example\.com:587$/m);
+  t.notMatch(good.stdout, /hunter/);
+  const bad = await runCommand(['config', 'check'], { PORT: 'http' });
+  t.same(bad, { code: 1, stdout: '', stderr: 'switchboard: PORT must be a number from 0 to 65535, not http\n' });
+});
+
+t.test('version says what it is', async (t) => {
+  for (const words of [['version'], ['--version']]) {
+    const { code, stdout } = await runCommand(words);
+    t.equal(code, 0);
+    t.match(stdout, /^switchboard \d+\.\d+\.\d+ \(from source\)\n  node +22\./);
+  }
+});
+
+t.test('what needs data that is not there says so and makes nothing', async (t) => {
+  const dataDir = join(tempFolder(t), 'data');
+  for (const args of [['verify'], ['backup', join(dataDir, 'copy')], ['export', 'shop']]) {
+    const { code, stderr } = await runCommand(args, { DATA_DIR: dataDir });
+    t.equal(code, 1, args.join(' '));
+    t.match(stderr, /^switchboard: there is no .*\n$/);
+  }
+});

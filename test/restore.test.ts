@@ -1,0 +1,68 @@
+import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { verifyAgreement } from '../engine/soundness.ts';
+import { isInUse } from '../http/data-folder.ts';
+import { tempFolder } from './support/folder.ts';
+import { lived } from './support/lived.ts';
+import { runCommand, ServiceProcess } from './support/process.ts';
+
+t.test('a backup that is not as it was written is not restored, and nothing is made', async (t) => {
+  const { dataDir, service, one } = await lived(t);
+  await service.kill('SIGTERM');
+  const good = join(tempFolder(t), 'copy');
+  await runCommand(['backup', good], { DATA_DIR: dataDir });
+  t.match(await runCommand(['backup', good], { DATA_DIR: dataDir }), { code: 1, stderr: /exists already/ });
+  const rows: [string, (folder: string) => void, RegExp][] = [
+    ['a changed file', (folder) => writeFileSync(join(folder, 'storage', one.workspaceId, 'attachment', 'picture.png'), 'of eno'), /not as it was written/],
+    ['a missing file', (folder) => rmSync(join(folder, 'directory.db')), /not as it was written/],
+    ['no manifest', (folder) => rmSync(join(folder, 'manifest.json')), /was not finished/],
+    ['a later format', (folder) => writeFileSync(join(folder, 'manifest.json'), '{"format":2}'), /format 2/],
+    ['a file outside', (folder) => writeFileSync(join(folder, 'manifest.json'), '{"format":1,"scope":"all","files":[{"path":"../x","bytes":1,"sha256":""}]}'), /outside of it/],
+  ];
+  for (const [title, harm, message] of rows) {
+    const bad = join(tempFolder(t), 'bad');
+    cpSync(good, bad, { recursive: true });
+    harm(bad);
+    const elsewhere = join(tempFolder(t), 'elsewhere');
+    t.match(await runCommand(['restore', bad], { DATA_DIR: elsewhere }), { code: 1, stderr: message }, title);
+    t.notOk(existsSync(join(elsewhere, 'directory.db')), title);
+  }
+});
+
+t.test('a damaged workspace is told of and left out; the others are in the backup', async (t) => {
+  const { dataDir, service, one, two } = await lived(t);
+  await service.kill('SIGTERM');
+  writeFileSync(join(dataDir, 'workspaces', `${one.workspaceId}.db`), Buffer.alloc(100_000, 'no database'));
+  const copy = join(tempFolder(t), 'copy');
+  t.match(await runCommand(['backup', copy], { DATA_DIR: dataDir }), { code: 1, stdout: new RegExp(`workspaces/${one.workspaceId}\\.db: not so: `) });
+  t.same(readdirSync(join(copy, 'workspaces')), [`${two.workspaceId}.db`]);
+});
+
+t.test('what was interrupted is done again before anybody serves the folder', async (t) => {
+  const { dataDir, service, two } = await lived(t);
+  await service.kill('SIGTERM');
+  const copy = join(tempFolder(t), 'copy');
+  await runCommand(['backup', copy], { DATA_DIR: dataDir });
+  const elsewhere = join(tempFolder(t), 'elsewhere');
+  // As a kill in the middle leaves it.
+  cpSync(copy, elsewhere, { recursive: true });
+  rmSync(join(elsewhere, 'directory.db'));
+  rmSync(join(elsewhere, 'manifest.json'));
+  writeFileSync(join(elsewhere, 'unfinished'), `restore ${copy}\n`);
+  const refused = ServiceProcess.start(t, { DATA_DIR: elsewhere });
+  t.same(await refused.ended, { code: 1, signal: null });
+  t.match(refused.stderr, `something was begun and not finished; do it again: switchboard restore ${copy}`);
+  t.match(await runCommand(['verify'], { DATA_DIR: elsewhere }), { code: 1, stdout: /what was begun is finished/ });
+  t.match(await runCommand(['restore', copy], { DATA_DIR: elsewhere }), { code: 0 });
+  t.match(await runCommand(['verify'], { DATA_DIR: elsewhere }), { code: 0 });
+
+  // An erasure whose file is gone already.
+  writeFileSync(join(elsewhere, 'unfinished'), `erase ${two.workspaceId} --yes\n`);
+  rmSync(join(elsewhere, 'workspaces', `${two.workspaceId}.db`));
+  t.match(await runCommand(['erase', 'one', '--yes'], { DATA_DIR: elsewhere }), { code: 1, stderr: /first finish what was begun/ });
+  t.match(await runCommand(['erase', two.workspaceId, '--yes'], { DATA_DIR: elsewhere }), { code: 0 });
+  t.match(await runCommand(['verify'], { DATA_DIR: elsewhere }), { code: 0, stdout: /1 workspace / });
+  t.same(verifyAgreement(elsewhere), []);
+  t.notOk(isInUse(elsewhere));
+});

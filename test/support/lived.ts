@@ -1,0 +1,34 @@
+// A service that was lived in, as a process over a folder of its own: two workspaces, `one` and `two`, each with a chat, an upload
+// and a sealed secret. For tests of what an operator does to a data folder.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Api } from './api.ts';
+import { tempFolder } from './folder.ts';
+import { ServiceProcess } from './process.ts';
+import type { Teardown } from './service.ts';
+
+interface Lived {
+  readonly dataDir: string;
+  readonly service: ServiceProcess;
+  readonly api: Api;
+}
+
+export async function lived(t: Teardown): Promise<Lived & Record<'one' | 'two', { token: string; workspaceId: string; embedId: string; conversationId: string }>> {
+  const dataDir = join(tempFolder(t), 'data');
+  const service = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
+  const api = new Api(service.url);
+  const make = async (name: string) => {
+    const { token, workspaceId, embedId } = await api.workspace(name);
+    const { conversationId } = await api.chat(embedId, `A question for ${name}`);
+    const folder = join(dataDir, 'storage', workspaceId, 'attachment');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'picture.png'), `of ${name}`);
+    await api.get('/workspace/integrations', token);
+    return { token, workspaceId, embedId, conversationId };
+  };
+  return { dataDir, service, api, one: await make('one'), two: await make('two') };
+}
+
+/** What is sealed. */
+export const secretOf = async (api: Api, token: string): Promise<string> => (await api.get('/workspace/integrations', token)).body.carrier.secret;
