@@ -1,0 +1,114 @@
+// `npm run build`: dist/switchboard, one executable with everything inside. Bundles the program and each of its threads, and puts
+// them and the native addons into a copy of the very Node that runs this. test/executable.ts tries the result.
+
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { bundleForBrowsers, scriptAsset } from '../../workers/browser-bundler.ts';
+import { threadAsset } from '../../workers/program-files.ts';
+import { createWidgetFiles } from '../widget-files.ts';
+import { nativeAddons, nativeFiles } from './native-addons.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const dist = join(root, 'dist');
+const work = join(dist, 'parts');
+const executable = join(dist, 'switchboard');
+
+/** Node's mark of where a single executable application is (Node.js documentation, Single executable applications). */
+const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+/** Megabytes of 1,000,000 bytes: what somebody who downloads it should have to bear. */
+const maxMb = 180;
+const maxGzippedMb = 65;
+
+rmSync(dist, { recursive: true, force: true });
+mkdirSync(work, { recursive: true });
+
+const main = await bundle('http/main.ts', 'main.cjs');
+const assets: Record<string, string> = { 'package.json': join(root, 'package.json') };
+for (const name of readdirSync(join(root, 'workers'), { recursive: true, encoding: 'utf8' })) {
+  if (!name.endsWith('-thread.ts')) continue;
+  const asset = threadAsset(name);
+  assets[asset] = await bundle(`workers/${name}`, asset.replaceAll('/', '-'));
+}
+addNativeFiles();
+await addScripts();
+
+const blob = join(work, 'switchboard.blob');
+const configuration = join(work, 'sea.json');
+writeFileSync(configuration, JSON.stringify({ main, output: blob, disableExperimentalSEAWarning: true, useSnapshot: false, useCodeCache: true, assets }));
+execFileSync(process.execPath, ['--experimental-sea-config', configuration], { stdio: ['ignore', 'ignore', 'inherit'] });
+copyFileSync(realpathSync(process.execPath), executable);
+chmodSync(executable, 0o755);
+// Before the blob goes in, which strip would take for something that nobody needs.
+if (process.platform === 'linux') execFileSync('strip', [executable]);
+if (process.platform === 'darwin') execFileSync('codesign', ['--remove-signature', executable]);
+// Its words go to nobody: it warns of strings that strip removed.
+execFileSync(join(root, 'node_modules/.bin/postject'), [executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse, ...(process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : [])], { stdio: 'ignore' });
+if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', executable]);
+rmSync(work, { recursive: true });
+
+const mb = statSync(executable).size / 1e6;
+const gzippedMb = gzipSync(readFileSync(executable), { level: 6 }).length / 1e6;
+process.stdout.write(`dist/switchboard: ${mb.toFixed(1)} MB, ${gzippedMb.toFixed(1)} MB gzipped\n`);
+if (mb > maxMb || gzippedMb > maxGzippedMb) throw new Error(`it may have ${maxMb} MB, and ${maxGzippedMb} MB gzipped`);
+
+/** Resolves to the path of the bundle. */
+async function bundle(entry: string, name: string): Promise<string> {
+  const outfile = join(work, name);
+  await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node22',
+    format: 'cjs',
+    minify: true,
+    // Names stand in logs and in errors that are told apart by them.
+    keepNames: true,
+    // An uncaught error prints the line it came from.
+    lineLimit: 200,
+    legalComments: 'none',
+    // The executable's program is CommonJS and cannot import().
+    supported: { 'dynamic-import': false },
+    define: { 'import.meta.url': '__program', 'import.meta.dirname': '__dirname' },
+    banner: { js: `const __program=require('node:url').pathToFileURL(process.execPath).href;` },
+    plugins: [nativeAddons(root)],
+    // Not needed where scripts for browsers are made already.
+    external: ['esbuild'],
+    logLevel: 'warning',
+  });
+  // What names a file here would work here, and nowhere else.
+  if (readFileSync(outfile, 'utf8').includes(root)) throw new Error(`${name} names ${root}`);
+  return outfile;
+}
+
+/** Scripts for browsers, made as the service would. */
+async function addScripts(): Promise<void> {
+  const files = createWidgetFiles(async (request) => {
+    const text = await bundleForBrowsers(request);
+    const asset = scriptAsset(request.entry);
+    assets[asset] = join(work, asset.replaceAll('/', '-'));
+    writeFileSync(assets[asset], text);
+    return text;
+  });
+  await files.install();
+}
+
+function addNativeFiles(): void {
+  const all = createHash('sha256');
+  const sizes: Record<string, number> = {};
+  for (const [name, path] of Object.entries(nativeFiles)) {
+    const file = join(root, 'node_modules', path);
+    const content = readFileSync(file);
+    all.update(`${name} ${content.length}\n`).update(content);
+    sizes[name] = content.length;
+    assets[`native/${name}`] = file;
+  }
+  const manifest = join(work, 'manifest.json');
+  writeFileSync(manifest, JSON.stringify({ hash: all.digest('hex').slice(0, 16), files: sizes }));
+  assets['native/manifest.json'] = manifest;
+}

@@ -1,0 +1,84 @@
+#!/bin/sh
+# Installs Switchboard on Debian 12, Ubuntu 22.04 or later: the program, a user of its own, the systemd unit, the documentation.
+# Run it as root in the folder that holds the executable `switchboard` and these files. Run again, it upgrades: settings and
+# data are left as they are, and a backup is made before the new program touches the data. `install.sh --dry-run` only says
+# what it would do; DESTDIR installs below another root and starts nothing.
+set -eu
+
+say() { printf '%s\n' "$*"; }
+fail() { printf 'install.sh: %s\n' "$*" >&2; exit 1; }
+dry=
+for argument in "$@"; do
+  case $argument in
+    --dry-run) dry=1 ;;
+    --help|-h) sed -n '2,6s/^# //p' "$0"; exit 0 ;;
+    *) fail "there is no option $argument" ;;
+  esac
+done
+run() { if [ -n "$dry" ]; then say "would: $*"; else "$@"; fi; }
+
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+root=${DESTDIR:-}
+live=1
+if [ -n "$root" ]; then live=; fi
+bin=$root/usr/local/bin/switchboard
+unit=$root/etc/systemd/system/switchboard.service
+settings=$root/etc/switchboard/environment
+doc=$root/usr/share/doc/switchboard
+data=$root/var/lib/switchboard
+
+[ -x "$here/switchboard" ] || fail "there is no executable $here/switchboard"
+for file in switchboard.service OPERATING.md grafana.json; do [ -f "$here/$file" ] || fail "$here/$file is missing"; done
+if [ -n "$live" ] && [ -z "$dry" ]; then
+  [ "$(id -u)" = 0 ] || fail 'run it as root'
+  command -v systemctl > /dev/null || fail 'systemd is not here; see OPERATING.md for what to run'
+fi
+# The program says so itself when the machine is too old for it.
+"$here/switchboard" version > /dev/null || fail "$here/switchboard does not run on this machine; it needs glibc 2.34 or later"
+
+if [ -n "$live" ] && ! getent passwd switchboard > /dev/null; then
+  run adduser --system --group --home "$data" --no-create-home --disabled-login switchboard
+fi
+
+was_running=
+if [ -n "$live" ] && systemctl is-active --quiet switchboard; then was_running=1; fi
+if [ -n "$was_running" ]; then
+  # By the program that wrote the data, as the user that owns it.
+  copy=$root/var/backups/switchboard-$(date -u +%Y%m%dT%H%M%SZ)
+  say "backing up to $copy"
+  run install -d -m 0700 -o switchboard -g switchboard "$copy.dir"
+  run runuser -u switchboard -- env DATA_DIR="$data" SWITCHBOARD_CACHE_DIR="$root/var/cache/switchboard" "$bin" backup "$copy.dir/data"
+  run systemctl stop switchboard
+fi
+
+run install -D -m 0755 "$here/switchboard" "$bin.new"
+run mv -f "$bin.new" "$bin"
+run install -D -m 0644 "$here/switchboard.service" "$unit"
+for file in OPERATING.md grafana.json; do run install -D -m 0644 "$here/$file" "$doc/$file"; done
+if [ ! -e "$settings" ]; then
+  run install -d -m 0755 "$(dirname "$settings")"
+  if [ -n "$dry" ]; then say "would: write $settings"; else
+    umask 077
+    cat > "$settings" <<'SETTINGS'
+# Settings of Switchboard, one NAME=value a line. `switchboard config check` says what they come to.
+# Where customers and agents reach it:
+#BASE_URL=https://help.example.com
+# TLS by Switchboard itself:
+#PORT=443
+#HOST=0.0.0.0
+#TLS_CERT_FILE=/etc/switchboard/fullchain.pem
+#TLS_KEY_FILE=/etc/switchboard/key.pem
+# Or behind nginx or Caddy:
+#TRUST_PROXY=1
+SETTINGS
+  fi
+fi
+
+if [ -n "$live" ]; then
+  run systemctl daemon-reload
+  run systemctl enable switchboard
+  run systemctl start switchboard
+  say 'Switchboard runs. Its settings are in /etc/switchboard/environment; journalctl -u switchboard shows its log.'
+else
+  say "Switchboard is below $root"
+fi

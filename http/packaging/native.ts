@@ -1,0 +1,102 @@
+// Native addons of the executable. The kernel loads code from files alone, so each is written once into a folder that only this
+// user can write, and loaded from there. The build (build.ts) points the packages that bring addons here; from source nothing
+// calls this.
+
+import { chmodSync, closeSync, fsyncSync, lstatSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { constants, homedir, tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { getAsset, getRawAsset } from 'node:sea';
+
+interface Manifest {
+  /** Of all files' content: another build has another folder. */
+  readonly hash: string;
+  readonly files: Readonly<Record<string, number>>;
+}
+
+const manifestAsset = 'native/manifest.json';
+let manifest: Manifest | undefined;
+const loaded = new Map<string, unknown>();
+
+/** The addon's exports. `beside` are libraries that it finds in its own folder. */
+export function loadNative(name: string, beside: readonly string[] = []): unknown {
+  const known = loaded.get(name);
+  if (known !== undefined) return known;
+  for (const library of beside) nativePath(library);
+  const module = { exports: {} };
+  const path = nativePath(name);
+  try {
+    process.dlopen(module, path, constants.dlopen.RTLD_LAZY);
+  } catch (cause) {
+    throw new Error(`${path} cannot be loaded: ${messageOf(cause)}. If its file system is mounted noexec, set SWITCHBOARD_CACHE_DIR to a folder that is not.`, { cause });
+  }
+  loaded.set(name, module.exports);
+  return module.exports;
+}
+
+/** Where the file is, written if need be. */
+export function nativePath(name: string): string {
+  manifest ??= JSON.parse(getAsset(manifestAsset, 'utf8')) as Manifest;
+  const problems: string[] = [];
+  for (const place of places()) {
+    try {
+      return present(join(place, manifest.hash), name, manifest.files[name]) ?? extract(place, manifest.hash, name);
+    } catch (error) {
+      problems.push(messageOf(error));
+    }
+  }
+  throw new Error(`there is no folder for the program's native parts: ${problems.join('; ')}. Set SWITCHBOARD_CACHE_DIR to one that this user can write.`);
+}
+
+/** In the order they are tried. */
+function places(): string[] {
+  const given = process.env['SWITCHBOARD_CACHE_DIR'];
+  if (given !== undefined && given !== '') return [given];
+  const { XDG_CACHE_HOME: xdg, CACHE_DIRECTORY: systemd } = process.env;
+  const home = homedir();
+  return [...(systemd ? [systemd] : []), ...(xdg ? [join(xdg, 'switchboard')] : []), ...(home.startsWith('/proc') ? [] : [join(home, '.cache', 'switchboard')]), join(tmpdir(), `switchboard-${userInfo().uid}`)];
+}
+
+function present(folder: string, name: string, size: number | undefined): string | undefined {
+  const path = join(folder, name);
+  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return undefined;
+  requireOwn(folder);
+  return lstatSync(path, { throwIfNoEntry: false })?.size === size ? path : undefined;
+}
+
+/** Complete under its name or not there; two processes at once write the same. */
+function extract(place: string, hash: string, name: string): string {
+  const folder = join(place, hash);
+  if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) forgetOthers(place, hash);
+  requireOwn(folder);
+  const path = join(folder, name);
+  const part = `${path}.${process.pid}-${process.hrtime.bigint()}`;
+  const file = openSync(part, 'wx', 0o600);
+  try {
+    const bytes = new Uint8Array(getRawAsset(`native/${name}`) as ArrayBuffer);
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+    fsyncSync(file);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+  chmodSync(part, 0o500);
+  renameSync(part, path);
+  return path;
+}
+
+/** What another user can write is not run. */
+function requireOwn(folder: string): void {
+  const about = lstatSync(folder);
+  if (!about.isDirectory() || about.uid !== userInfo().uid || (about.mode & 0o022) !== 0) throw new Error(`${folder} is not this user's alone`);
+}
+
+/** Those of other builds. A process that still runs keeps what it has loaded, and writes again what it has not. */
+function forgetOthers(place: string, hash: string): void {
+  for (const name of readdirSync(place)) if (/^[0-9a-f]{16}$/.test(name) && name !== hash) rmSync(join(place, name), { recursive: true, force: true });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
