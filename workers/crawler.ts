@@ -56,8 +56,11 @@ const examineTimeoutMs = 5000;
 const pageTimeoutMs = 15_000;
 const maxPageBytes = 2 * 1024 * 1024;
 const maxRedirects = 5;
-/** A site rests between two requests as long as it took to answer, within these bounds, or as long as its robots.txt asks, up to the last. */
-const shortestPauseMs = 50;
+/**
+ * A site rests between two requests as long as it took to answer, within these bounds, or as long as its robots.txt asks, up to the last.
+ * Four pages a second are little for a site and nothing to the chats beside; at twenty, messages waited three times as long.
+ */
+const shortestPauseMs = 250;
 const longestPauseMs = 1000;
 const longestAskedPauseMs = 10_000;
 /** Addresses asked for in all, per page wanted: a site of dead links ends too. */
