@@ -107,7 +107,7 @@ t.test('an outside library has one file that imports it', async (t) => {
     luxon: ['engine/time-zones.ts'],
     'libphonenumber-js': ['workers/numbering-plan.ts'],
     re2js: ['engine/url-patterns.ts'],
-    undici: ['workers/providers/fetcher.ts'],
+    undici: ['workers/providers/fetcher.ts', 'workers/providers/carrier-twilio.ts'],
     'ipaddr.js': ['workers/providers/host-resolver.ts'],
     stripe: ['workers/providers/billing-stripe.ts'],
     nodemailer: ['workers/providers/mail.ts'],

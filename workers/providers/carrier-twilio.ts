@@ -1,6 +1,7 @@
 // Twilio as the carrier: numbers, calls and SMS over its REST API, calls steered by TwiML. What Twilio says comes in by its own
 // signed webhooks, which carrier-twilio-hooks.ts reads and answers. Every request has a time limit.
 
+import { fetch } from 'undici';
 import type { NumberingPlan } from '../numbering-plan.ts';
 import { type AvailableNumber, type Carrier, CarrierRefused, CarrierUnavailable, type NumberSearch, type Purchase } from './carrier.ts';
 import { hookUrl, spokenTwiml, twilioHooks, twimlOf } from './carrier-twilio-hooks.ts';

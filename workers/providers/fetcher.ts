@@ -1,4 +1,4 @@
-// HTTP requests to addresses that somebody else chose: pages to crawl, images to import, webhooks. The only importer of undici. A host is
+// HTTP requests to addresses that somebody else chose: pages to crawl, images to import, webhooks. A host is
 // resolved when a connection is made, every address it gives is checked, and the connection goes to those addresses and no other, so that
 // no redirect and no second answer of a name server leads into the network this process stands in. Everything is bounded: hops, bytes after
 // decompression, time.
