@@ -7,13 +7,14 @@ import { refuse } from '../engine/errors.ts';
 import { isActive, theRoster } from '../engine/roster.ts';
 import { type Caller, systemCaller } from '../engine/runtime/command.ts';
 import { type Grant, scopeNames } from '../engine/scopes.ts';
-import { allowsOrigin, requireSite } from '../engine/sites.ts';
+import { requireSite } from '../engine/sites.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import type { AccessClaims } from '../workers/access-tokens.ts';
 import { clientOf, mayServe } from './oauth-clients.ts';
 import { jsonIn } from './parts.ts';
 import type { Place } from './rooms.ts';
 import type { Access, RawRequest, SignedRequest, Signer } from './route.ts';
+import { mayUseSite } from './own-origin.ts';
 import type { Services } from './services.ts';
 import { verifySignature } from './signatures.ts';
 
@@ -119,6 +120,6 @@ function identifyVisitor(token: string, origin: string | undefined, services: Se
   const credential: Credential = { caller: { kind: 'visitor', visitorId }, workspaceId };
   const view = workspace.view(credential.caller);
   const visitor = view.state(visitorKind, visitorId) ?? refuse('unauthorized');
-  if (visitor.blockedAt !== null || !allowsOrigin(requireSite(view, visitor.siteId), origin)) refuse('forbidden');
+  if (visitor.blockedAt !== null || !mayUseSite(requireSite(view, visitor.siteId), origin, services.config)) refuse('forbidden');
   return { credential, place: { workspaceId, namespace: 'visitor', personId: visitorId }, tokenVersion: 0, expiresMs: Number.POSITIVE_INFINITY };
 }

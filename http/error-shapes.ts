@@ -2,7 +2,7 @@
 // what is refused before a route is known is worded as its area words it too. Specification 7, decisions "Verification", "4.2 OAuth".
 
 import { type Refusal, type Slug, wordOf } from '../engine/errors.ts';
-import { consentRefusedPage } from './pages/consent.ts';
+import { consentRefusedPage } from './consent-page.ts';
 import { errorBody } from './replies.ts';
 
 export interface ErrorShape {

@@ -10,13 +10,15 @@ import { requireFeature } from '../engine/entitlements.ts';
 import { Refusal, refuse, type Slug } from '../engine/errors.ts';
 import { type Caller, systemCaller } from '../engine/runtime/command.ts';
 import type { View } from '../engine/runtime/context.ts';
-import { allowsOrigin, requireSite } from '../engine/sites.ts';
+import { requireSite } from '../engine/sites.ts';
 import { allows, type Grant } from '../engine/scopes.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import { BodyStream, type Streamed } from './body-streams.ts';
 import { authenticate, authenticateSigned, type Credential, workspaceOf } from './credentials.ts';
 import { allowOf, bearerOf, preflightHeaders, replyHeaders, type ReplyFacts, requestIdOf, requireAccept } from './headers.ts';
 import type { Metrics } from './metrics.ts';
+import { mayUseSite } from './own-origin.ts';
+import type { Config } from './config.ts';
 import { bodyOf, type Parts, partsOfFrame, type PartsReader, partsReader, queryOf, requireSound } from './parts.ts';
 import { shapeAt } from './error-shapes.ts';
 import { type Budget, RateLimiter, type ToldBudget } from './rate-limiter.ts';
@@ -252,7 +254,7 @@ export class Pipeline {
     try {
       requireSound(compiled.reader, call, { query: route.invalidQuerySlug ?? 'invalid_query', body: route.invalidSlug ?? 'invalid_body' });
       const view = call.workspaceId === '' ? undefined : (this.#services.engine.workspace(call.workspaceId) ?? refuse('unauthorized')).view(call.caller);
-      if (view !== undefined) authorise(route, view, call);
+      if (view !== undefined) authorise(route, view, call, this.#services.config);
       // Each part was held against the route's own schema.
       const input = call as unknown as Input<never, never, never>;
       const send = route.send ?? route.receive;
@@ -394,7 +396,7 @@ function compile(route: Route, checkReplies: boolean): CompiledRoute {
 
 const noBody: Validate = (value) => (value === undefined ? undefined : { body: ['must not be there'] });
 
-function authorise(route: Route, view: View, call: Call): void {
+function authorise(route: Route, view: View, call: Call, config: Config): void {
   const { access } = route;
   if (access.kind === 'agent') {
     const agent = callingAgent(view);
@@ -406,7 +408,7 @@ function authorise(route: Route, view: View, call: Call): void {
   } else if (access.kind === 'visitor' && call.caller.kind === 'visitor') {
     const visitor = view.state(visitorKind, call.caller.visitorId) ?? refuse('unauthorized');
     if (visitor.blockedAt !== null) refuse('forbidden');
-    if (!allowsOrigin(requireSite(view, visitor.siteId), call.origin)) refuse('forbidden', { message: 'This origin may not use the site.' });
+    if (!mayUseSite(requireSite(view, visitor.siteId), call.origin, config)) refuse('forbidden', { message: 'This origin may not use the site.' });
   }
 }
 

@@ -16,6 +16,7 @@ import { emailRoutes } from './routes/email.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { oauthAppRoutes } from './routes/oauth-apps.ts';
 import { oauthRoutes } from './routes/oauth.ts';
+import { pageRoutes } from './routes/pages.ts';
 import { phoneNumberRoutes } from './routes/phone-numbers.ts';
 import { knowledgeRoutes } from './routes/knowledge.ts';
 import { goalRoutes } from './routes/goals.ts';
@@ -67,4 +68,5 @@ export const apiRoutes: readonly Route[] = [
   ...oauthAppRoutes,
   ...oauthRoutes,
   ...widgetFileRoutes,
+  ...pageRoutes,
 ];

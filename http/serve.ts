@@ -24,7 +24,7 @@ import { oldestQueuedOutboxAt } from '../store/outbox.ts';
 import { findWorkspace } from '../store/workspaces.ts';
 import { createAccessTokens } from '../workers/access-tokens.ts';
 import { AttachmentRefused, createAttachmentSource } from '../workers/attachment-source.ts';
-import { bundleForBrowsers } from '../workers/browser-bundler.ts';
+import { bundleForBrowsers, bundlePages } from '../workers/browser-bundler.ts';
 import { type Checkpointer, createCheckpointer } from '../workers/checkpointer.ts';
 import { apexDomain } from '../workers/domain-names.ts';
 import { recognise } from '../workers/file-types.ts';
@@ -55,6 +55,7 @@ import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { appSecret } from './oauth-clients.ts';
 import { sendQueuedMail } from './outgoing-mail.ts';
+import { createPageFiles } from './page-files.ts';
 import { Pipeline } from './pipeline.ts';
 import type { Route } from './route.ts';
 import { apiRoutes } from './routes.ts';
@@ -247,6 +248,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     billing: config.billing.provider === 'stripe' ? stripeBilling(config.billing) : undefined,
     billingTurns: new Turns(),
     widgetFiles: createWidgetFiles(bundleForBrowsers),
+    pageFiles: createPageFiles(bundlePages),
     dropVisitor: (workspaceId, visitorId) => sockets.dropVisitor(workspaceId, visitorId),
   };
 

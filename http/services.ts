@@ -24,6 +24,7 @@ import type { ObjectStore } from '../workers/providers/objects.ts';
 import type { Totp } from '../workers/totp.ts';
 import type { Config } from './config.ts';
 import type { InboundMail } from './inbound-mail.ts';
+import type { PageFiles } from './page-files.ts';
 import type { UploadLinks } from './upload-links.ts';
 import type { ExportLinks } from './export-links.ts';
 import type { VisitorTokens } from './visitor-tokens.ts';
@@ -65,6 +66,7 @@ export interface Services extends RetrievalPorts {
   readonly billingTurns: Turns;
   readonly totp: Totp;
   readonly widgetFiles: WidgetFiles;
+  readonly pageFiles: PageFiles;
   /** Ends the visitor's open sockets: it was blocked. */
   dropVisitor(workspaceId: string, visitorId: string): void;
 }

@@ -311,14 +311,12 @@ t.test('forgotten password', async (t) => {
   });
 
   t.test('the pages that mails lead to', async (t) => {
-    const page = await service.get('//reset-password?token=a%22%3E%3Cscript%3E');
-    t.equal(page.status, 200);
-    t.match(page.headers.get('content-type'), /^text\/html/);
-    t.match(page.headers.get('content-security-policy'), /default-src 'none'/);
-    t.match(page.body, 'value="a&quot;&gt;&lt;script&gt;"');
-    t.notMatch(page.body, /<script>/);
-    t.match(page.body, 'data-path="/api/v1/auth/reset-password"');
-    t.match((await service.get('//join/abc')).body, 'data-path="/api/v1/auth/join"');
-    t.match((await service.get('//pages/password.js')).headers.get('content-type'), /^text\/javascript/);
+    for (const path of ['//reset-password?token=a%22%3E%3Cscript%3E', '//join/abc']) {
+      const page = await service.get(path);
+      t.equal(page.status, 200);
+      t.match(page.headers.get('content-type'), /^text\/html/);
+      t.match(page.headers.get('content-security-policy'), /default-src 'none'; script-src 'self'/);
+      t.notMatch(page.body, 'a"><script>');
+    }
   });
 });

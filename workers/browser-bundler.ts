@@ -1,5 +1,5 @@
-// Makes one script for browsers out of a folder of modules: the only door to esbuild, which is a process of its own. It is
-// started for a build and ended after it, so that a running service does not carry it.
+// Makes what browsers load out of folders of modules: one script for the widget, several files for the pages. The only door to
+// esbuild, which is a process of its own. It is started for a build and ended after it, so that a running service does not carry it.
 
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,6 +23,51 @@ const target = ['es2022', 'chrome100', 'firefox100', 'safari15.4'];
 export function scriptAsset(entry: URL): string {
   return `scripts/${basename(entry.pathname).replace(/\.ts$/, '.js')}`;
 }
+
+export interface PageFile {
+  /** With the hash of its text in it: `inbox-4KQ2ZS7A.js`. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Resolves to the files of the entries and what they load when it is needed, those of the entries first. Rejects when a source cannot be bundled. */
+export type BundlePages = (entries: readonly URL[]) => Promise<readonly PageFile[]>;
+
+/** What the executable calls the files of the pages, as JSON. */
+export const pagesAsset = 'scripts/pages.json';
+
+export const bundlePages: BundlePages = async (entries) => {
+  // Written by packaging/build.ts as it is made here.
+  if (isExecutable) return JSON.parse(readProgramFile(pagesAsset)) as readonly PageFile[];
+  const { build, stop } = await import('esbuild');
+  try {
+    const { outputFiles, metafile } = await build({
+      entryPoints: entries.map((entry) => fileURLToPath(entry)),
+      outdir: 'pages',
+      entryNames: '[name]-[hash]',
+      chunkNames: '[name]-[hash]',
+      bundle: true,
+      splitting: true,
+      write: false,
+      metafile: true,
+      minify: true,
+      charset: 'utf8',
+      legalComments: 'none',
+      logLevel: 'silent',
+      format: 'esm',
+      platform: 'browser',
+      target,
+      jsx: 'automatic',
+      jsxImportSource: 'preact',
+      tsconfigRaw: {},
+    });
+    const isEntry = new Map(Object.entries(metafile.outputs).map(([path, { entryPoint }]) => [basename(path), entries.some((entry) => entryPoint !== undefined && entry.pathname.endsWith(`/${basename(entryPoint)}`))]));
+    const files = outputFiles.map(({ path, text }) => ({ name: basename(path), text }));
+    return [...files.filter(({ name }) => isEntry.get(name) === true), ...files.filter(({ name }) => isEntry.get(name) !== true)];
+  } finally {
+    await stop();
+  }
+};
 
 export const bundleForBrowsers: Bundle = async ({ entry, as, texts = {} }) => {
   if (isExecutable) return readProgramFile(scriptAsset(entry));

@@ -7,8 +7,9 @@ import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, realpath
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { bundleForBrowsers, scriptAsset } from '../../workers/browser-bundler.ts';
+import { bundleForBrowsers, bundlePages, pagesAsset, scriptAsset } from '../../workers/browser-bundler.ts';
 import { threadAsset } from '../../workers/program-files.ts';
+import { pageEntries } from '../page-files.ts';
 import { createWidgetFiles } from '../widget-files.ts';
 import { nativeAddons, nativeFiles } from './native-addons.ts';
 
@@ -96,6 +97,8 @@ async function addScripts(): Promise<void> {
     return text;
   });
   await files.install();
+  assets[pagesAsset] = join(work, 'pages.json');
+  writeFileSync(assets[pagesAsset], JSON.stringify(await bundlePages(pageEntries)));
 }
 
 function addNativeFiles(): void {

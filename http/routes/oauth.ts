@@ -9,7 +9,7 @@ import { accessTokenMs } from '../../engine/limits.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import { type Scope, scopes } from '../../engine/scopes.ts';
 import { authenticateClient, clientOf, isLive, mayServe } from '../oauth-clients.ts';
-import { consentPage, consentRefusedPage } from '../pages/consent.ts';
+import { consentPage, consentRefusedPage } from '../consent-page.ts';
 import { type RawReply, route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { signIn } from '../sign-in.ts';

@@ -1,13 +1,9 @@
-// What is about the service itself: documents, health, figures, and the two pages that mails link to.
+// What is about the service itself: documents, health, figures.
 
-import Type from 'typebox';
-import { escapeHtml } from '../../engine/text.ts';
 import { asyncApi } from '../asyncapi.ts';
 import { docsPage } from '../docs.ts';
 import type { Metrics } from '../metrics.ts';
 import { openApi } from '../openapi.ts';
-import { localBillingPage } from '../pages/billing.ts';
-import { passwordPage, passwordScript } from '../pages/password.ts';
 import { type RawReply, type Route, route } from '../route.ts';
 import { serviceVersions } from '../versions.ts';
 
@@ -66,7 +62,7 @@ export function systemRoutes(options: SystemOptions): Route[] {
       anyHeaders: true,
       reply: { status: 200, schema: null, contentType: 'text/html' },
       refusals: [],
-      send: () => page(docs(), { scripts: false }),
+      send: () => page(docs()),
     }),
     route({
       operation: 'system.health',
@@ -108,57 +104,6 @@ export function systemRoutes(options: SystemOptions): Route[] {
         return { status: 200, headers: { 'Content-Type': contentType }, body: text };
       },
     }),
-    route({
-      operation: 'page.join',
-      method: 'GET',
-      path: '//join/{code}',
-      tag: 'Pages',
-      summary: 'Where an invitation leads',
-      access: { kind: 'public' },
-      anyHeaders: true,
-      params: Type.Object({ code: Type.String({ maxLength: 200 }) }),
-      reply: { status: 200, schema: null, contentType: 'text/html' },
-      refusals: [],
-      send: ({ params }) => page(passwordPage({ title: 'Join', action: 'Join', path: '/api/v1/auth/join', secretField: 'code', secret: escapeHtml(params.code), passwordField: 'password', asksName: true }), { scripts: true }),
-    }),
-    route({
-      operation: 'page.resetPassword',
-      method: 'GET',
-      path: '//reset-password',
-      tag: 'Pages',
-      summary: 'Where a reset link leads',
-      access: { kind: 'public' },
-      anyHeaders: true,
-      query: Type.Object({ token: Type.Optional(Type.String({ maxLength: 200 })) }),
-      reply: { status: 200, schema: null, contentType: 'text/html' },
-      refusals: [],
-      send: ({ query }) =>
-        page(passwordPage({ title: 'Choose a new password', action: 'Save', path: '/api/v1/auth/reset-password', secretField: 'token', secret: escapeHtml(query.token ?? ''), passwordField: 'newPassword', asksName: false }), { scripts: true }),
-    }),
-    route({
-      operation: 'page.billing',
-      method: 'GET',
-      path: '//billing',
-      tag: 'Pages',
-      summary: 'Where the local provider\'s billing portal leads',
-      access: { kind: 'public' },
-      anyHeaders: true,
-      reply: { status: 200, schema: null, contentType: 'text/html' },
-      refusals: [],
-      send: () => page(localBillingPage, { scripts: false }),
-    }),
-    route({
-      operation: 'page.passwordScript',
-      method: 'GET',
-      path: '//pages/password.js',
-      tag: 'Pages',
-      summary: 'What those two pages run',
-      access: { kind: 'public' },
-      anyHeaders: true,
-      reply: { status: 200, schema: null, contentType: 'text/javascript' },
-      refusals: [],
-      send: () => ({ status: 200, headers: { 'Content-Type': 'text/javascript; charset=utf-8' }, body: passwordScript }),
-    }),
   ];
 }
 
@@ -166,8 +111,8 @@ function json(body: string): RawReply {
   return { status: 200, headers: { 'Content-Type': 'application/json; charset=utf-8' }, body };
 }
 
-/** Pages load nothing from elsewhere and can be framed by nobody. */
-function page(body: string, options: { scripts: boolean }): RawReply {
-  const policy = `default-src 'none'; style-src 'unsafe-inline'; ${options.scripts ? "script-src 'self'; connect-src 'self'; " : ''}base-uri 'none'; form-action 'self'; frame-ancestors 'none'`;
+/** It loads nothing and can be framed by nobody. */
+function page(body: string): RawReply {
+  const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
   return { status: 200, headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' }, body };
 }

@@ -2,8 +2,8 @@
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
-import { type RawReply, route } from '../route.ts';
-import { encodingFor, namesTag, type WidgetFile } from '../widget-files.ts';
+import { fileReply } from '../compressed-file.ts';
+import { route } from '../route.ts';
 
 /** Short, since this is the name that a page keeps for ever; a browser shows the old one while it asks whether there is a new one. */
 const installCaching = 'public, max-age=300, stale-while-revalidate=86400';
@@ -27,7 +27,7 @@ export const widgetFileRoutes = [
     anyHeaders: true,
     reply: { status: 200, schema: null, contentType: 'text/javascript' },
     refusals: [],
-    send: async ({ headers }, { widgetFiles }) => fileReply(await widgetFiles.install(), headers, installCaching),
+    send: async ({ headers }, { widgetFiles }) => fileReply(await widgetFiles.install(), headers, scriptHeaders(installCaching)),
   }),
 
   route({
@@ -46,26 +46,12 @@ export const widgetFileRoutes = [
       const [, hash] = appName.exec(params.file) ?? [];
       if (hash === undefined) refuse('not_found');
       const app = await widgetFiles.app();
-      return fileReply(app, headers, hash === app.hash ? appCaching : otherAppCaching);
+      return fileReply(app, headers, scriptHeaders(hash === app.hash ? appCaching : otherAppCaching));
     },
   }),
 ];
 
-function fileReply(file: WidgetFile, requested: Readonly<Record<string, string>>, caching: string): RawReply {
-  const encoding = encodingFor(requested['accept-encoding']);
-  const tag = `"${file.hash}-${encoding}"`;
-  const headers = {
-    'Cache-Control': caching,
-    ETag: tag,
-    Vary: 'Accept-Encoding',
-    // Loaded by pages of other origins, also by those that isolate themselves; and the same for all of them, so that caches may share it.
-    'Access-Control-Allow-Origin': '*',
-    'Cross-Origin-Resource-Policy': 'cross-origin',
-  };
-  if (namesTag(requested['if-none-match'], tag)) return { status: 304, headers, body: '' };
-  return {
-    status: 200,
-    headers: { ...headers, 'Content-Type': 'text/javascript; charset=utf-8', ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }) },
-    body: file.bytes[encoding],
-  };
+/** Loaded by pages of other origins, also by those that isolate themselves; and the same for all of them, so that caches may share it. */
+function scriptHeaders(caching: string): Readonly<Record<string, string>> {
+  return { 'Cache-Control': caching, 'Content-Type': 'text/javascript; charset=utf-8', 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
 }

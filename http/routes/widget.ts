@@ -6,13 +6,14 @@ import { refuse } from '../../engine/errors.ts';
 import { workspaceIdIn } from '../../engine/locator.ts';
 import { siteHours } from '../../engine/office-hours.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
-import { allowsOrigin, requireSite } from '../../engine/sites.ts';
+import { requireSite } from '../../engine/sites.ts';
 import { noteCampaignEvent } from '../../engine/campaigns.ts';
 import { identifySelf, visitorSelf } from '../../engine/visitors.ts';
 import { openSession, viewPage } from '../../engine/visits.ts';
 import { theWorkspace } from '../../engine/workspace.ts';
 import { findSiteByEmbedId } from '../../store/sites.ts';
 import { defaultLimit, parseTime } from '../cursor.ts';
+import { mayUseSite } from '../own-origin.ts';
 import { route } from '../route.ts';
 import { CampaignContent, CampaignFrequency, CustomerConversation, CustomerMessageInput, Email, Id, Message, MessageList, MessageQuery, nullable, Url, VisitorSelf } from '../schemas.ts';
 
@@ -73,7 +74,7 @@ export const widgetRoutes = [
       const workspace = workspaceId === undefined ? undefined : engine.workspace(workspaceId);
       const site = workspace === undefined ? undefined : findSiteByEmbedId(workspace.db, body.siteId);
       if (workspaceId === undefined || workspace === undefined || site === undefined) refuse('not_found', { message: 'There is no site with this id.' });
-      if (!allowsOrigin(site, origin)) refuse('forbidden', { message: 'This origin may not use the site.' });
+      if (!mayUseSite(site, origin, services.config)) refuse('forbidden', { message: 'This origin may not use the site.' });
       const named = body.visitorToken === undefined ? undefined : visitorTokens.verify(body.visitorToken);
       const { visitor, campaigns } = await engine.execute(openSession, {
         workspaceId,

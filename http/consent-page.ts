@@ -1,8 +1,8 @@
 // The page where an agent signs in and decides what an app may do in its name, and the page that says why it cannot. Plain HTML
 // without a script: works with the keyboard alone, read aloud, and in whatever browser an app opens.
 
-import { escapeHtml } from '../../engine/text.ts';
-import { pageStyle } from './style.ts';
+import { escapeHtml } from '../engine/text.ts';
+import { pageStyle } from './page-style.ts';
 
 export interface ConsentPage {
   readonly appName: string;

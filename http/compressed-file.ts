@@ -1,0 +1,56 @@
+// A text that browsers are sent: compressed once in every way that they take, named after its own hash, answered with 304 to who
+// has it already. Used for the widget's scripts and for the pages.
+
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { RawReply } from './route.ts';
+
+export const encodings = ['br', 'gzip', 'identity'] as const;
+export type Encoding = (typeof encodings)[number];
+
+export interface CompressedFile {
+  /** Of the text. */
+  readonly hash: string;
+  readonly bytes: Readonly<Record<Encoding, Uint8Array>>;
+}
+
+const hashChars = 16;
+const compressBrotli = promisify(brotliCompress);
+const compressGzip = promisify(gzip);
+
+/** Compresses on other threads than the caller's. */
+export async function compressFile(text: string): Promise<CompressedFile> {
+  const identity = Buffer.from(text);
+  const hash = createHash('sha256').update(identity).digest('base64url').slice(0, hashChars);
+  const [br, gz] = await Promise.all([
+    compressBrotli(identity, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: identity.length } }),
+    compressGzip(identity, { level: constants.Z_BEST_COMPRESSION }),
+  ]);
+  return { hash, bytes: { br, gzip: gz, identity } };
+}
+
+/** The smallest of those that the Accept-Encoding header takes (RFC 9110 §12.5.3). */
+export function encodingFor(accepted: string | undefined): Encoding {
+  const taken = new Set<string>();
+  for (const part of (accepted ?? '').toLowerCase().split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((one) => one.trim());
+    if (!parameters.some((one) => /^q=0(\.0*)?$/.test(one))) taken.add(name);
+  }
+  return encodings.find((encoding) => taken.has(encoding)) ?? 'identity';
+}
+
+/** Whether the If-None-Match header names this tag (RFC 9110 §13.1.2). */
+export function namesTag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false;
+  return header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
+}
+
+/** What a browser is answered: the file as it takes it, or 304. `headers` come on top. */
+export function fileReply(file: CompressedFile, requested: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>): RawReply {
+  const encoding = encodingFor(requested['accept-encoding']);
+  const tag = `"${file.hash}-${encoding}"`;
+  const always = { ETag: tag, Vary: 'Accept-Encoding', ...headers };
+  if (namesTag(requested['if-none-match'], tag)) return { status: 304, headers: always, body: '' };
+  return { status: 200, headers: { ...always, ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }) }, body: file.bytes[encoding] };
+}

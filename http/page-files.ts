@@ -1,0 +1,68 @@
+// The pages as they are sent to browsers: one HTML document for all of them, and the scripts and the stylesheet that it names,
+// made from http/pages/ when they are first asked for. A file's name holds the hash of its text, so that browsers keep it for good.
+
+import type { BundlePages, PageFile } from '../workers/browser-bundler.ts';
+import { type CompressedFile, compressFile } from './compressed-file.ts';
+
+export interface PageFiles {
+  /** The document that every page begins as. */
+  document(): Promise<CompressedFile>;
+  /** Undefined when there is no file of this name (any more). */
+  file(name: string): Promise<CompressedFile | undefined>;
+}
+
+const source = new URL('./pages/', import.meta.url);
+export const pageEntries: readonly URL[] = [new URL('app.tsx', source), new URL('styles.css', source)];
+
+interface Made {
+  readonly document: CompressedFile;
+  readonly files: ReadonlyMap<string, CompressedFile>;
+}
+
+export function createPageFiles(bundle: BundlePages): PageFiles {
+  let made: Promise<Made> | undefined;
+
+  async function make(): Promise<Made> {
+    const files = await bundle(pageEntries);
+    const compressed = await Promise.all(files.map(async ({ name, text }) => [name, await compressFile(text)] as const));
+    return { document: await compressFile(documentOf(files)), files: new Map(compressed) };
+  }
+
+  /** Made once. What failed is tried again by the next who asks. */
+  function all(): Promise<Made> {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  }
+
+  return {
+    document: async () => (await all()).document,
+    file: async (name) => (await all()).files.get(name),
+  };
+}
+
+/** A round face with a plug in it, in the accent colour. */
+const icon = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='9' fill='%230f6b5c'/%3E%3Cpath d='M9 20a7 7 0 0 1 14 0M16 13V8' stroke='%23fff' stroke-width='3' fill='none' stroke-linecap='round'/%3E%3Ccircle cx='16' cy='21' r='2.5' fill='%23fff'/%3E%3C/svg%3E";
+
+function documentOf(files: readonly PageFile[]): string {
+  const [script, styles] = ['app', 'styles'].map((entry) => files.find(({ name }) => name.startsWith(`${entry}-`))?.name);
+  if (script === undefined || styles === undefined) throw new Error('the pages were made without their script or their styles');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content">
+<meta name="color-scheme" content="light dark">
+<title>Switchboard</title>
+<link rel="icon" href="${icon}">
+<link rel="stylesheet" href="/assets/${styles}">
+<script type="module" src="/assets/${script}"></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript><p>Switchboard's pages need JavaScript. Its API does not: see <a href="/docs">/docs</a>.</p></noscript>
+</body>
+</html>`;
+}

@@ -1,0 +1,109 @@
+// Where the pages begin in a browser: chooses the page by the address, loads its family when it is first needed, leads who is not
+// signed in to sign in and back again.
+
+import { render, type ComponentType, type JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { listenForKeys } from './commands.ts';
+import { Failure, Loading } from './design/feedback.tsx';
+import { goLive } from './live.ts';
+import { followLinks, match, navigate, path, query } from './location.ts';
+import type { PageName } from './paths.ts';
+import { isSignedIn, me, meFailure, readMe } from './session.ts';
+import { NotFound, Shell } from './shell.tsx';
+import { applyTheme } from './theme.ts';
+
+interface PageProps {
+  readonly params: Readonly<Record<string, string>>;
+}
+type Page = ComponentType<PageProps>;
+type Load = () => Promise<Page>;
+
+const gettingIn = {
+  signIn: async () => (await import('./getting-in/sign-in.tsx')).SignIn,
+  register: async () => (await import('./getting-in/register.tsx')).Register,
+  forgotPassword: async () => (await import('./getting-in/forgot-password.tsx')).ForgotPassword,
+  resetPassword: async () => (await import('./getting-in/reset-password.tsx')).ResetPassword,
+  join: async () => (await import('./getting-in/join.tsx')).Join,
+} satisfies Partial<Record<PageName, Load>>;
+
+const inbox: Load = async () => (await import('./inbox/inbox.tsx')).Inbox;
+const calls: Load = async () => (await import('./calls/calls.tsx')).Calls;
+const contacts: Load = async () => (await import('./contacts/contacts.tsx')).Contacts;
+const reports: Load = async () => (await import('./reports/reports.tsx')).Reports;
+const settings: Load = async () => (await import('./settings/settings.tsx')).Settings;
+
+const signedIn: Partial<Record<PageName, Load>> = {
+  welcome: async () => (await import('./getting-in/welcome.tsx')).Welcome,
+  inbox,
+  inboxList: inbox,
+  conversation: inbox,
+  calls,
+  call: calls,
+  contacts,
+  contact: contacts,
+  search: async () => (await import('./search/search.tsx')).Search,
+  reports,
+  report: reports,
+  settings,
+  settingsSection: settings,
+  settingsItem: settings,
+  account: async () => (await import('./getting-in/account.tsx')).Account,
+};
+
+/** Pages of one family are the same component, so that going from one to the other keeps what is there. */
+const loaded = new Map<Load, Page>();
+
+function Lazy({ load, params }: { readonly load: Load; readonly params: PageProps['params'] }): JSX.Element {
+  const [, setRound] = useState(0);
+  const [failure, setFailure] = useState<unknown>(undefined);
+  const Found = loaded.get(load);
+  const begin = (): void => {
+    setFailure(undefined);
+    load().then(
+      (page) => {
+        loaded.set(load, page);
+        setRound((round) => round + 1);
+      },
+      (error: unknown) => setFailure(error),
+    );
+  };
+  useEffect(() => {
+    if (!loaded.has(load)) begin();
+  }, [load]);
+  if (Found !== undefined) return <Found params={params} />;
+  // A service that was updated has other files by now: loading everything again brings them.
+  if (failure !== undefined) return <Failure error={new Error('This page could not be loaded.')} retry={() => location.reload()} />;
+  return <Loading />;
+}
+
+function App(): JSX.Element {
+  const found = match.value;
+  const ways: Partial<Record<PageName, Load>> = gettingIn;
+  const open = found === undefined ? undefined : ways[found.page];
+  const closed = found === undefined ? undefined : signedIn[found.page];
+  const isIn = isSignedIn.value;
+
+  useEffect(() => {
+    if (found?.page === 'start') navigate(isIn ? '/inbox' : '/sign-in', { replace: true });
+    else if (found?.page === 'billing') navigate('/settings/billing', { replace: true });
+    else if (closed !== undefined && !isIn) navigate(`/sign-in?next=${encodeURIComponent(path.peek() + (query.peek().size === 0 ? '' : `?${query.peek().toString()}`))}`, { replace: true });
+  }, [found?.page, isIn]);
+
+  if (open !== undefined && found !== undefined) return <Lazy load={open} params={found.params} />;
+  if (closed !== undefined && found !== undefined && isIn) {
+    if (me.value === undefined) return meFailure.value === undefined ? <Loading label="Signing in" /> : <Failure error={meFailure.value} retry={() => void readMe()} />;
+    return (
+      <Shell>
+        <Lazy load={closed} params={found.params} />
+      </Shell>
+    );
+  }
+  return found === undefined ? <NotFound /> : <Loading />;
+}
+
+applyTheme();
+followLinks();
+listenForKeys();
+goLive();
+const root = document.getElementById('app');
+if (root !== null) render(<App />, root);

@@ -1,0 +1,83 @@
+// Everything a person can do here, as commands: with a title for the palette and keys for those who have learned them. A page
+// adds its own while it is shown. Keys are one letter, two in a row ("g i"), or with a modifier ("mod+k", where mod is Ctrl, or ⌘ on a Mac).
+
+import { useEffect } from 'preact/hooks';
+import { computed, signal } from '@preact/signals';
+
+export interface Command {
+  /** `noun.verb`, once on the page. */
+  readonly id: string;
+  readonly title: string;
+  /** What it belongs to, as a heading. */
+  readonly group: string;
+  /** Several are alternatives. */
+  readonly keys?: readonly string[];
+  /** Words that find it beside its title. */
+  readonly words?: string;
+  /** Works while a field has the focus, too. Keys with a modifier alone. */
+  readonly whileTyping?: boolean;
+  readonly run: () => void;
+}
+
+const groups = signal<readonly (readonly Command[])[]>([]);
+/** Those that were added last come first, and win where keys are the same. */
+export const commands = computed(() => groups.value.flat());
+
+/** Adds them until the answer is called. */
+export function addCommands(added: readonly Command[]): () => void {
+  groups.value = [added, ...groups.value];
+  return () => {
+    groups.value = groups.value.filter((group) => group !== added);
+  };
+}
+
+/** Adds them while the component is shown; `on` says when they are made anew. */
+export function useCommands(make: () => readonly Command[], on: readonly unknown[]): void {
+  useEffect(() => addCommands(make()), on);
+}
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
+const sequenceMs = 1200;
+let begun: { readonly key: string; readonly at: number } | undefined;
+
+/** "⌘K", "Ctrl+K", "G then I" */
+export function keysForReading(keys: string): string {
+  const steps = keys.split(' ').map((step) =>
+    step
+      .split('+')
+      .map((key) => (key === 'mod' ? (isMac ? '⌘' : 'Ctrl+') : key === 'shift' ? (isMac ? '⇧' : 'Shift+') : key === 'alt' ? (isMac ? '⌥' : 'Alt+') : key.length === 1 ? key.toUpperCase() : (named[key] ?? key)))
+      .join(''),
+  );
+  return steps.join(' then ');
+}
+
+const named: Readonly<Record<string, string>> = { enter: 'Enter', escape: 'Esc', arrowup: '↑', arrowdown: '↓' };
+
+/** Listens for keys everywhere. Called once, by the app. */
+export function listenForKeys(): void {
+  addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || event.isComposing || event.repeat) return;
+    const key = keyOf(event);
+    const typing = isField(event.target);
+    // A dialog has its own keys.
+    const inDialog = document.querySelector('dialog[open]') !== null;
+    const sequence = begun !== undefined && performance.now() - begun.at < sequenceMs ? `${begun.key} ${key}` : undefined;
+    const found = commands.value.find((command) => (!typing || command.whileTyping === true) && (!inDialog || command.whileTyping === true) && command.keys?.some((keys) => keys === key || keys === sequence) === true);
+    begun = found === undefined && !typing && key.length === 1 ? { key, at: performance.now() } : undefined;
+    if (found === undefined) return;
+    event.preventDefault();
+    found.run();
+  });
+}
+
+function keyOf(event: KeyboardEvent): string {
+  const key = event.key.toLowerCase();
+  const mod = isMac ? event.metaKey : event.ctrlKey;
+  // A sign such as ? is made with Shift on many keyboards: the sign itself is what counts.
+  const shift = event.shiftKey && (key.length > 1 || /[a-z]/.test(key));
+  return `${mod ? 'mod+' : ''}${event.altKey ? 'alt+' : ''}${shift ? 'shift+' : ''}${key}`;
+}
+
+function isField(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}

@@ -1,0 +1,7 @@
+// The pages of this folder.
+
+import type { JSX } from 'preact';
+
+export function Contacts(_props: { readonly params: Readonly<Record<string, string>> }): JSX.Element {
+  return <div class="page" />;
+}

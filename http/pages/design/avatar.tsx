@@ -1,0 +1,22 @@
+// A person as a round picture, or as its initials where there is none that this page may load.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { AgentStatus } from '../records.ts';
+
+export function Avatar({ name, url, size = 32, presence }: { readonly name: string; readonly url?: string | null; readonly size?: number; readonly presence?: AgentStatus | undefined }): JSX.Element {
+  const [failed, setFailed] = useState<string | undefined>(undefined);
+  const initials = initialsOf(name);
+  return (
+    <span class="avatar" style={{ '--avatar': `${size}px` }} aria-hidden="true">
+      {typeof url === 'string' && url !== failed ? <img src={url} alt="" onError={() => setFailed(url)} /> : initials}
+      {presence !== undefined && <span class={`presence ${presence}`} />}
+    </span>
+  );
+}
+
+function initialsOf(name: string): string {
+  const words = name.trim().split(/\s+/u);
+  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => [...(word ?? '')][0] ?? '').join('');
+  return letters === '' ? '?' : letters.toLocaleUpperCase();
+}

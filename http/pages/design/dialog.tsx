@@ -1,0 +1,82 @@
+// A dialog over the page: the browser's own, which keeps the focus inside, closes on Escape and gives the focus back.
+
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { messageOf } from '../api.ts';
+import { Button, IconButton } from './button.tsx';
+import { Banner } from './feedback.tsx';
+
+interface DialogProps {
+  readonly title: string;
+  readonly wide?: boolean;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** Open for as long as it is drawn. */
+export function Dialog({ title, wide = false, onClose, children }: DialogProps): JSX.Element {
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      class={`dialog ${wide ? 'wide' : ''}`}
+      ref={element}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onMouseDown={(event) => {
+        if (event.target === element.current) onClose();
+      }}
+    >
+      <header>
+        <h2 id={id}>{title}</h2>
+        <IconButton icon="cross" label="Close" onClick={onClose} />
+      </header>
+      <div class="content">{children}</div>
+    </dialog>
+  );
+}
+
+/** Asks before what cannot be taken back. Stays open, and says why, when it fails. */
+export function Confirm({ title, children, action, danger = true, onConfirm, onClose }: { readonly title: string; readonly children: ComponentChildren; readonly action: string; readonly danger?: boolean; readonly onConfirm: () => Promise<void>; readonly onClose: () => void }): JSX.Element {
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<unknown>(undefined);
+  const confirm = async (): Promise<void> => {
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      await onConfirm();
+      onClose();
+    } catch (error) {
+      setFailure(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div class="form">
+        <div>{children}</div>
+        <div role="alert">{failure !== undefined && <Banner kind="bad">{messageOf(failure)}</Banner>}</div>
+        <div class="actions">
+          <Button kind={danger ? 'danger' : 'primary'} busy={busy} onClick={() => void confirm()}>
+            {action}
+          </Button>
+          <Button kind="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,58 @@
+// What stands where something is loading, empty, wrong or worth knowing.
+
+import type { ComponentChildren, JSX } from 'preact';
+import { messageOf } from '../api.ts';
+import { Button } from './button.tsx';
+import { Icon, type IconName } from './icon.tsx';
+
+export function Banner({ kind, children, action }: { readonly kind?: 'bad' | 'warn' | 'good'; readonly children: ComponentChildren; readonly action?: JSX.Element }): JSX.Element {
+  return (
+    <div class={`banner ${kind ?? ''}`}>
+      <div>{children}</div>
+      {action}
+    </div>
+  );
+}
+
+export function Empty({ icon, title, children }: { readonly icon: IconName; readonly title: string; readonly children?: ComponentChildren }): JSX.Element {
+  return (
+    <div class="empty">
+      <Icon name={icon} size={32} />
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+/** Lines that stand for what is being read. */
+export function Loading({ lines = 4, label = 'Loading' }: { readonly lines?: number; readonly label?: string }): JSX.Element {
+  return (
+    <div class="loading" role="status" aria-label={label}>
+      {Array.from({ length: lines }, (_, index) => (
+        <span key={index} style={{ width: `${90 - ((index * 23) % 50)}%` }} />
+      ))}
+    </div>
+  );
+}
+
+/** Could not be read, and may be asked for again. */
+export function Failure({ error, retry }: { readonly error: unknown; readonly retry: () => void }): JSX.Element {
+  return (
+    <div role="alert">
+      <Banner
+        kind="bad"
+        action={
+          <Button small onClick={retry}>
+            Try again
+          </Button>
+        }
+      >
+        {messageOf(error)}
+      </Banner>
+    </div>
+  );
+}
+
+export function Badge({ kind, children }: { readonly kind?: 'accent' | 'good' | 'warn' | 'bad'; readonly children: ComponentChildren }): JSX.Element {
+  return <span class={`badge ${kind ?? ''}`}>{children}</span>;
+}

@@ -1,0 +1,97 @@
+// A form that sends what it holds and shows what the service says of it: by the field where the API names one, above the buttons
+// where it does not. Nothing that was typed is lost to a failure.
+
+import { useRef, useState } from 'preact/hooks';
+import type { ComponentChildren, JSX } from 'preact';
+import { ApiError, messageOf } from '../api.ts';
+import { Banner } from './feedback.tsx';
+
+export interface FormState<Values> {
+  readonly values: Values;
+  readonly busy: boolean;
+  /** What is wrong with the form as a whole. */
+  readonly problem: string | undefined;
+  set<Name extends keyof Values>(name: Name, value: Values[Name]): void;
+  /** Of a field, by its name in the API; paths below it count as its own. */
+  errorOf(name: string): string | undefined;
+  /** Shows values that came from elsewhere, and forgets what was wrong. */
+  reset(values: Values): void;
+  submit(): Promise<void>;
+}
+
+export function useForm<Values extends object>(initial: Values, send: (values: Values) => Promise<void>): FormState<Values> {
+  const [values, setValues] = useState(initial);
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<unknown>(undefined);
+  const sending = useRef(false);
+  const fieldErrors = failure instanceof ApiError ? failure.fieldErrors : {};
+  const used = new Set<string>();
+
+  const errorOf = (name: string): string | undefined => {
+    const found = Object.entries(fieldErrors).filter(([path]) => path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`) || path.startsWith(`${name}/`));
+    for (const [path] of found) used.add(path);
+    const text = found.flatMap(([, messages]) => messages).join(', ');
+    return text === '' ? undefined : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  };
+
+  return {
+    values,
+    busy,
+    // Read after the fields were: what none of them shows is shown here.
+    get problem() {
+      if (failure === undefined) return undefined;
+      const rest = Object.entries(fieldErrors).filter(([path]) => !used.has(path));
+      if (Object.keys(fieldErrors).length === 0) return messageOf(failure);
+      return rest.length === 0 ? undefined : rest.map(([path, messages]) => `${path}: ${messages.join(', ')}`).join('; ');
+    },
+    set(name, value) {
+      setValues((current) => ({ ...current, [name]: value }));
+    },
+    errorOf,
+    reset(next) {
+      setValues(next);
+      setFailure(undefined);
+    },
+    async submit() {
+      if (sending.current) return;
+      sending.current = true;
+      setBusy(true);
+      setFailure(undefined);
+      try {
+        await send(values);
+      } catch (error) {
+        setFailure(error);
+      } finally {
+        sending.current = false;
+        setBusy(false);
+      }
+    },
+  };
+}
+
+/** `actions` come last, below what is wrong. */
+export function Form<Values>({ form, children, actions, label }: { readonly form: FormState<Values>; readonly children: ComponentChildren; readonly actions: ComponentChildren; readonly label?: string }): JSX.Element {
+  const element = useRef<HTMLFormElement>(null);
+  return (
+    <form
+      class="form"
+      ref={element}
+      aria-label={label}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void form.submit().then(() => requestAnimationFrame(() => element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()));
+      }}
+    >
+      {children}
+      <FormProblem form={form} />
+      <div class="actions">{actions}</div>
+    </form>
+  );
+}
+
+/** Drawn after the fields, so that it knows which of the errors they show. */
+function FormProblem<Values>({ form }: { readonly form: FormState<Values> }): JSX.Element {
+  const { problem } = form;
+  return <div role="alert">{problem !== undefined && <Banner kind="bad">{problem}</Banner>}</div>;
+}

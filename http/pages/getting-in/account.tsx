@@ -1,0 +1,81 @@
+// One's own: name, picture, colours, and ending every sign-in.
+
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { call } from '../api.ts';
+import { Button, ButtonLink } from '../design/button.tsx';
+import { Confirm } from '../design/dialog.tsx';
+import { Checkbox, TextField } from '../design/field.tsx';
+import { Form, useForm } from '../design/form.tsx';
+import { notify } from '../notices.ts';
+import type { Agent } from '../records.ts';
+import { keepAgent, me, signOut, signOutEverywhere } from '../session.ts';
+import { chooseTheme, theme, type Theme } from '../theme.ts';
+import { setTitle } from '../title.ts';
+
+const themes: readonly { readonly value: Theme; readonly label: string }[] = [
+  { value: 'system', label: 'As the system is' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+];
+
+export function Account(): JSX.Element | null {
+  const [ending, setEnding] = useState(false);
+  useEffect(() => setTitle('Your account'), []);
+  const agent = me.value?.agent;
+  const form = useForm({ name: agent?.name ?? '' }, async ({ name }) => {
+    if (agent === undefined) return;
+    keepAgent(await call<Agent>('PATCH', `/agents/${agent.id}`, { body: { name } }));
+    notify({ kind: 'done', text: 'Saved.' });
+  });
+  if (agent === undefined) return null;
+  return (
+    <div class="page">
+      <header>
+        <div>
+          <h1>Your account</h1>
+          <p>
+            {agent.email}, {agent.role} of {me.value?.workspace.name}
+          </p>
+        </div>
+      </header>
+      <section class="card" aria-labelledby="account-name">
+        <h2 id="account-name">How others see you</h2>
+        <Form
+          form={form}
+          actions={
+            <Button type="submit" kind="primary" busy={form.busy}>
+              Save
+            </Button>
+          }
+        >
+          <TextField label="Name" required maxLength={120} autocomplete="name" value={form.values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
+        </Form>
+      </section>
+      <section class="card" aria-labelledby="account-colours">
+        <h2 id="account-colours">Colours</h2>
+        <div class="stack" role="radiogroup" aria-labelledby="account-colours">
+          {themes.map(({ value, label }) => (
+            <Checkbox key={value} type="radio" name="theme" label={label} checked={theme.value === value} onChecked={() => chooseTheme(value)} />
+          ))}
+        </div>
+      </section>
+      <section class="card" aria-labelledby="account-sign-in">
+        <h2 id="account-sign-in">Signing in</h2>
+        <p class="soft">A new password is chosen by a link that is mailed to you; it ends every sign-in of before.</p>
+        <div class="row">
+          <ButtonLink href="/forgot-password">Change the password</ButtonLink>
+          <Button onClick={signOut}>Sign out</Button>
+          <Button kind="danger" onClick={() => setEnding(true)}>
+            Sign out everywhere
+          </Button>
+        </div>
+      </section>
+      {ending && (
+        <Confirm title="Sign out everywhere?" action="Sign out everywhere" onConfirm={signOutEverywhere} onClose={() => setEnding(false)}>
+          <p>Every browser and app that is signed in as you has to sign in again, this one too.</p>
+        </Confirm>
+      )}
+    </div>
+  );
+}

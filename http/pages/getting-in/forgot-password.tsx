@@ -1,0 +1,38 @@
+// Asking for a reset link. The answer is the same whether the address is known or not.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call } from '../api.ts';
+import { Button } from '../design/button.tsx';
+import { Banner } from '../design/feedback.tsx';
+import { TextField } from '../design/field.tsx';
+import { Form, useForm } from '../design/form.tsx';
+import { Gate } from './gate.tsx';
+
+export function ForgotPassword(): JSX.Element {
+  const [sentTo, setSentTo] = useState<string | undefined>(undefined);
+  const form = useForm({ email: '' }, async ({ email }) => {
+    await call('POST', '/auth/forgot-password', { body: { email } });
+    setSentTo(email);
+  });
+  return (
+    <Gate title="Reset your password" aside={<a href="/sign-in">Back to signing in</a>}>
+      {sentTo === undefined ? (
+        <Form
+          form={form}
+          actions={
+            <Button type="submit" kind="primary" busy={form.busy}>
+              Mail me a link
+            </Button>
+          }
+        >
+          <TextField label="Email" type="email" autocomplete="username" autofocus required value={form.values.email} onValue={(value) => form.set('email', value)} error={form.errorOf('email')} />
+        </Form>
+      ) : (
+        <div role="status">
+          <Banner kind="good">If {sentTo} signs in here, a link is on its way. It works once, for 30 minutes.</Banner>
+        </div>
+      )}
+    </Gate>
+  );
+}

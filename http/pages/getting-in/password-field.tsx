@@ -1,0 +1,29 @@
+// A password that is being chosen: its length shown as it grows, shown in the clear on demand. Whether it is too easy to guess is
+// the service's to say.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Checkbox, TextField } from '../design/field.tsx';
+
+const minChars = 10;
+
+export function PasswordField({ label = 'Password', value, onValue, error }: { readonly label?: string; readonly value: string; readonly onValue: (value: string) => void; readonly error?: string | undefined }): JSX.Element {
+  const [shown, setShown] = useState(false);
+  const missing = minChars - value.length;
+  return (
+    <div class="stack">
+      <TextField
+        label={label}
+        type={shown ? 'text' : 'password'}
+        autocomplete="new-password"
+        required
+        maxLength={1024}
+        value={value}
+        onValue={onValue}
+        error={error}
+        hint={value === '' || missing <= 0 ? 'At least 10 characters that are not easy to guess. A few unusual words do well.' : `${missing} more ${missing === 1 ? 'character' : 'characters'}.`}
+      />
+      <Checkbox label="Show it" checked={shown} onChecked={setShown} />
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+// Making a workspace: the first page that somebody sees.
+
+import type { JSX } from 'preact';
+import { Button } from '../design/button.tsx';
+import { TextField } from '../design/field.tsx';
+import { Form, useForm } from '../design/form.tsx';
+import { navigate } from '../location.ts';
+import { signIn } from '../session.ts';
+import { Gate } from './gate.tsx';
+import { PasswordField } from './password-field.tsx';
+
+export function Register(): JSX.Element {
+  const form = useForm({ workspaceName: '', siteUrl: '', email: '', password: '' }, async ({ siteUrl, ...rest }) => {
+    const url = siteUrl.trim();
+    await signIn('/auth/register', { ...rest, ...(url === '' ? {} : { siteUrl: /^https?:\/\//i.test(url) ? url : `https://${url}` }) });
+    navigate('/welcome', { replace: true });
+  });
+  return (
+    <Gate
+      title="Make a workspace"
+      aside={
+        <>
+          Have one already? <a href="/sign-in">Sign in</a>
+        </>
+      }
+    >
+      <Form
+        form={form}
+        actions={
+          <Button type="submit" kind="primary" busy={form.busy}>
+            Make it
+          </Button>
+        }
+      >
+        <TextField label="What is your business called?" autofocus required maxLength={120} autocomplete="organization" value={form.values.workspaceName} onValue={(value) => form.set('workspaceName', value)} error={form.errorOf('workspaceName')} />
+        <TextField label="Its website" optional placeholder="shop.example" inputMode="url" autocomplete="url" value={form.values.siteUrl} onValue={(value) => form.set('siteUrl', value)} error={form.errorOf('siteUrl')} hint="Where the chat will be. It can be added later." />
+        <TextField label="Your email" type="email" required autocomplete="username" value={form.values.email} onValue={(value) => form.set('email', value)} error={form.errorOf('email')} />
+        <PasswordField value={form.values.password} onValue={(value) => form.set('password', value)} error={form.errorOf('password')} />
+      </Form>
+    </Gate>
+  );
+}

@@ -1,0 +1,216 @@
+// The first five minutes: a site, its snippet, the widget answering on a page right here, colleagues, mail. Each step says by
+// itself when it is done; nothing has to be done in order.
+
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { call } from '../api.ts';
+import { Button, ButtonLink } from '../design/button.tsx';
+import { Copyable } from '../design/copyable.tsx';
+import { Badge, Failure, Loading } from '../design/feedback.tsx';
+import { TextField } from '../design/field.tsx';
+import { Form, useForm } from '../design/form.tsx';
+import { Icon } from '../design/icon.tsx';
+import { useResource } from '../design/resource.ts';
+import { onEvent } from '../live.ts';
+import type { Agent, Conversation, Message, Site } from '../records.ts';
+import { keepAgent, me } from '../session.ts';
+import { setTitle } from '../title.ts';
+
+interface Standing {
+  readonly sites: readonly Site[];
+  readonly agents: readonly Agent[];
+  readonly hasConversation: boolean;
+  readonly mailAddress: string | undefined;
+}
+
+async function readStanding(signal: AbortSignal): Promise<Standing> {
+  const [{ sites }, { agents }, queue, closed, integrations] = await Promise.all([
+    call<{ sites: Site[] }>('GET', '/sites', { signal }),
+    call<{ agents: Agent[] }>('GET', '/agents', { signal }),
+    call<{ conversations: Conversation[] }>('GET', '/conversations/queue', { query: { limit: 1 }, signal }),
+    call<{ conversations: Conversation[] }>('GET', '/conversations/recently-closed', { query: { limit: 1 }, signal }),
+    me.peek()?.agent.role === 'admin' ? call<{ inboundEmail: { address: string } }>('GET', '/workspace/integrations', { signal }) : undefined,
+  ]);
+  return { sites, agents, hasConversation: queue.conversations.length + closed.conversations.length > 0, mailAddress: integrations?.inboundEmail.address };
+}
+
+export function Welcome(): JSX.Element {
+  const standing = useResource(readStanding, []);
+  useEffect(() => setTitle('Welcome'), []);
+  return (
+    <div class="page">
+      <header>
+        <div>
+          <h1>Welcome to Switchboard</h1>
+          <p>Five steps from here to answering your first customer. The third is the one to try first.</p>
+        </div>
+        <ButtonLink href="/inbox" kind="primary" icon="inbox">
+          To the inbox
+        </ButtonLink>
+      </header>
+      {standing.failure !== undefined && <Failure error={standing.failure} retry={standing.reload} />}
+      {standing.value === undefined ? standing.failure === undefined && <Loading lines={8} /> : <Steps standing={standing.value} reload={standing.reload} />}
+    </div>
+  );
+}
+
+function Steps({ standing, reload }: { readonly standing: Standing; readonly reload: () => void }): JSX.Element {
+  const { sites, agents, hasConversation, mailAddress } = standing;
+  const [heard, setHeard] = useState<string | undefined>(undefined);
+  useEffect(
+    () =>
+      onEvent(['message.created'], ({ data }) => {
+        // As the sockets' document gives it.
+        const { message } = data as { message: Message };
+        if (message.senderType === 'visitor') setHeard(message.body);
+      }),
+    [],
+  );
+  const site = sites[0];
+  const name = me.value?.agent.name ?? '';
+  return (
+    <ol class="steps">
+      <Step number={1} title="Your name" done={name !== '' && !name.includes('@') && name !== me.value?.agent.email.split('@')[0]}>
+        <p class="soft">Customers see who answers them.</p>
+        <NameForm />
+      </Step>
+      <Step number={2} title={site === undefined ? 'Say where your website is' : `The chat for ${site.domain}`} done={site !== undefined}>
+        {site === undefined ? (
+          <SiteForm onMade={reload} />
+        ) : (
+          <>
+            <p class="soft">Put this line into your pages, before the end of the body. Everything about it can be changed later.</p>
+            <Copyable label="the snippet" text={snippetOf(site)} />
+            <p>
+              <a href={`/settings/sites/${site.id}`}>Colours, texts and addresses of this site</a>
+            </p>
+          </>
+        )}
+      </Step>
+      <Step number={3} title="Talk to yourself" done={hasConversation || heard !== undefined}>
+        <p class="soft">This is a page with your widget on it. Write something as a customer would, and answer it from your inbox.</p>
+        {site !== undefined && (
+          <>
+            <iframe class="preview-frame" title="A page with your widget" src={`/preview/${encodeURIComponent(site.embedId)}`} />
+            <div class="row" role="status">
+              {heard === undefined ? (
+                <a href={`/preview/${encodeURIComponent(site.embedId)}`} target="_blank" rel="noreferrer">
+                  Open it in a window of its own
+                </a>
+              ) : (
+                <>
+                  <Badge kind="good">It arrived</Badge>
+                  <span class="truncate">“{heard}”</span>
+                  <ButtonLink href="/inbox" kind="primary" small>
+                    Answer it
+                  </ButtonLink>
+                </>
+              )}
+            </div>
+          </>
+        )}
+      </Step>
+      <Step number={4} title="Invite colleagues" done={agents.length > 1}>
+        <InviteForm onInvited={reload} />
+        <p>
+          <a href="/settings/agents">All agents and what they may do</a>
+        </p>
+      </Step>
+      <Step number={5} title="Bring in mail" done={false}>
+        {mailAddress === undefined ? (
+          <p class="soft">An admin can bring in mail in the settings.</p>
+        ) : (
+          <>
+            <p class="soft">Mail to this address becomes tickets. Forward your support address to it, or use a domain of your own.</p>
+            <Copyable label="the address" text={mailAddress} />
+            <p>
+              <a href="/settings/email">Mail and domains</a>
+            </p>
+          </>
+        )}
+      </Step>
+    </ol>
+  );
+}
+
+export function snippetOf(site: Site): string {
+  return `<script src="${location.origin}/widget.js" data-site-id="${site.embedId}" async></script>`;
+}
+
+function Step({ number, title, done, children }: { readonly number: number; readonly title: string; readonly done: boolean; readonly children: ComponentChildren }): JSX.Element {
+  return (
+    <li class={`card step ${done ? 'done' : ''}`}>
+      <span class="mark" aria-hidden="true">
+        {done ? <Icon name="check" size={18} /> : number}
+      </span>
+      <div class="stack">
+        <h2>
+          {title} {done && <span class="for-readers">(done)</span>}
+        </h2>
+        {children}
+      </div>
+    </li>
+  );
+}
+
+function NameForm(): JSX.Element {
+  const agent = me.value?.agent;
+  const form = useForm({ name: agent?.name ?? '' }, async ({ name }) => {
+    if (agent !== undefined) keepAgent(await call<Agent>('PATCH', `/agents/${agent.id}`, { body: { name } }));
+  });
+  return (
+    <Form
+      form={form}
+      actions={
+        <Button type="submit" busy={form.busy}>
+          Save
+        </Button>
+      }
+    >
+      <TextField label="Your name" maxLength={120} autocomplete="name" value={form.values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
+    </Form>
+  );
+}
+
+function SiteForm({ onMade }: { readonly onMade: () => void }): JSX.Element {
+  const form = useForm({ domain: '' }, async ({ domain }) => {
+    const host = domain.trim().replace(/^https?:\/\//i, '').replace(/\/.*$/, '');
+    await call('POST', '/sites', { body: { name: host, domain: host } });
+    onMade();
+  });
+  return (
+    <Form
+      form={form}
+      actions={
+        <Button type="submit" kind="primary" busy={form.busy}>
+          Make the site
+        </Button>
+      }
+    >
+      <TextField label="Website" placeholder="shop.example" inputMode="url" value={form.values.domain} onValue={(value) => form.set('domain', value)} error={form.errorOf('domain') ?? form.errorOf('name')} />
+    </Form>
+  );
+}
+
+function InviteForm({ onInvited }: { readonly onInvited: () => void }): JSX.Element {
+  const form = useForm({ name: '', email: '' }, async (values) => {
+    await call('POST', '/agents/invite', { body: { ...values, role: 'agent', channels: ['chats', 'tickets'] } });
+    form.reset({ name: '', email: '' });
+    onInvited();
+  });
+  return (
+    <Form
+      form={form}
+      actions={
+        <Button type="submit" busy={form.busy}>
+          Send an invitation
+        </Button>
+      }
+    >
+      <div class="columns">
+        <TextField label="Name" maxLength={120} value={form.values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
+        <TextField label="Email" type="email" value={form.values.email} onValue={(value) => form.set('email', value)} error={form.errorOf('email')} />
+      </div>
+    </Form>
+  );
+}

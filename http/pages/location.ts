@@ -1,0 +1,51 @@
+// Where the reader is: the address bar as signals, and the ways to change it. Links are ordinary links; a click on one of ours
+// changes the page without loading it again.
+
+import { computed, signal } from '@preact/signals';
+import { pageAt } from './paths.ts';
+
+const address = signal(here());
+
+function here(): string {
+  return location.pathname + location.search;
+}
+
+export const path = computed(() => new URL(address.value, location.origin).pathname);
+export const query = computed(() => new URL(address.value, location.origin).searchParams);
+/** Undefined at an address without a page. */
+export const match = computed(() => pageAt(path.value));
+
+addEventListener('popstate', () => {
+  address.value = here();
+});
+
+export function navigate(to: string, options: { readonly replace?: boolean } = {}): void {
+  if (to === address.value) return;
+  if (options.replace === true) history.replaceState(null, '', to);
+  else history.pushState(null, '', to);
+  address.value = to.split('#')[0] ?? to;
+}
+
+/** Changes parts of the query and keeps the rest; undefined takes one away. Leaves no step to go back to. */
+export function setQuery(changes: Readonly<Record<string, string | undefined>>): void {
+  const next = new URLSearchParams(query.value);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === '') next.delete(name);
+    else next.set(name, value);
+  }
+  const text = next.toString();
+  navigate(path.value + (text === '' ? '' : `?${text}`), { replace: true });
+}
+
+/** Takes over clicks on links to pages of ours, and leaves every other to the browser: new tabs, downloads, other sites. */
+export function followLinks(): void {
+  document.addEventListener('click', (event) => {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (link === null || link.target !== '' || link.hasAttribute('download') || link.origin !== location.origin) return;
+    if (link.pathname === location.pathname && link.search === location.search && link.hash !== '') return;
+    if (pageAt(link.pathname) === undefined) return;
+    event.preventDefault();
+    navigate(link.pathname + link.search);
+  });
+}

@@ -1,0 +1,72 @@
+// Who is signed in: the agent, its workspace and what it may do, read once after signing in and kept up to date by the socket.
+
+import { computed, effect, signal } from '@preact/signals';
+import { call, keepToken, token } from './api.ts';
+import type { Agent, AgentStatus, Role, Workspace } from './records.ts';
+
+export interface Me {
+  readonly agent: Agent;
+  readonly workspace: Workspace;
+  readonly permissions: readonly string[];
+}
+
+export const me = signal<Me | undefined>(undefined);
+/** Why `me` could not be read, while it could not. */
+export const meFailure = signal<unknown>(undefined);
+export const isSignedIn = computed(() => token.value !== null);
+export const timeZone = computed(() => Intl.DateTimeFormat().resolvedOptions().timeZone);
+
+/** Whether who signed in has this role or one above it. */
+export function hasRole(role: Role): boolean {
+  const order: readonly Role[] = ['agent', 'supervisor', 'admin'];
+  const own = me.value?.agent.role;
+  return own !== undefined && order.indexOf(own) >= order.indexOf(role);
+}
+
+effect(() => {
+  const current = token.value;
+  if (current === null) {
+    me.value = undefined;
+    return;
+  }
+  void readMe(current);
+});
+
+/** Asks again who is signed in, after a failure or a change of the workspace. */
+export async function readMe(current: string | null = token.peek()): Promise<void> {
+  try {
+    meFailure.value = undefined;
+    const answer = await call<Me>('GET', '/me');
+    if (token.peek() === current) me.value = answer;
+  } catch (error) {
+    if (token.peek() === current) meFailure.value = error;
+  }
+}
+
+/** For register, login and join, whose answers all hold a token. */
+export async function signIn(path: '/auth/register' | '/auth/login' | '/auth/join', body: unknown): Promise<void> {
+  const { token: given } = await call<{ token: string }>('POST', path, { body });
+  keepToken(given);
+}
+
+/** On this browser alone: the token is forgotten. */
+export function signOut(): void {
+  keepToken(null);
+}
+
+/** Ends every sign-in of the agent, on every browser. */
+export async function signOutEverywhere(): Promise<void> {
+  await call('POST', '/auth/logout');
+  keepToken(null);
+}
+
+export async function setStatus(status: AgentStatus): Promise<void> {
+  const agent = await call<Agent>('POST', '/me/status', { body: { status } });
+  keepAgent(agent);
+}
+
+/** What the socket or an answer said of an agent: taken over where it is who signed in. */
+export function keepAgent(agent: Agent): void {
+  const current = me.peek();
+  if (current !== undefined && current.agent.id === agent.id) me.value = { ...current, agent };
+}

@@ -1,0 +1,192 @@
+// What stands around every page of who is signed in: the ways to the others, the state of the connection, notices, the command
+// palette and the banner of a ringing call.
+
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { CallBanner } from './calls/call-banner.tsx';
+import { addCommands } from './commands.ts';
+import { Avatar } from './design/avatar.tsx';
+import { Button, ButtonLink, IconButton } from './design/button.tsx';
+import { Empty } from './design/feedback.tsx';
+import { Icon, type IconName } from './design/icon.tsx';
+import { Menu } from './design/menu.tsx';
+import { connection, reconnectNow } from './live.ts';
+import { navigate, path } from './location.ts';
+import { dismiss, notices, notifyFailure } from './notices.ts';
+import type { AgentStatus } from './records.ts';
+import { openPalette, openShortcuts, Palette } from './search/palette.tsx';
+import { hasRole, me, setStatus, signOut } from './session.ts';
+import { chooseTheme, theme } from './theme.ts';
+import { unreadCount } from './title.ts';
+
+interface Place {
+  readonly label: string;
+  readonly path: string;
+  readonly icon: IconName;
+  readonly key: string;
+}
+
+const places: readonly Place[] = [
+  { label: 'Inbox', path: '/inbox', icon: 'inbox', key: 'i' },
+  { label: 'Calls', path: '/calls', icon: 'call', key: 'c' },
+  { label: 'Contacts', path: '/contacts', icon: 'people', key: 'p' },
+  { label: 'Reports', path: '/reports', icon: 'chart', key: 'r' },
+  { label: 'Settings', path: '/settings', icon: 'settings', key: 's' },
+];
+
+const statuses: readonly { readonly status: AgentStatus; readonly label: string }[] = [
+  { status: 'available', label: 'Available' },
+  { status: 'away', label: 'Away' },
+  { status: 'offline', label: 'Offline' },
+];
+
+export function Shell({ children }: { readonly children: ComponentChildren }): JSX.Element {
+  useEffect(
+    () =>
+      addCommands([
+        ...places.map(({ label, path: to, key }) => ({ id: `go.${key}`, title: `Go to ${label.toLowerCase()}`, group: 'Go to', keys: [`g ${key}`], run: () => navigate(to) })),
+        { id: 'palette.open', title: 'Find a command', group: 'Help', keys: ['mod+k'], whileTyping: true, run: openPalette },
+        { id: 'shortcuts.show', title: 'Show all keys', group: 'Help', keys: ['?'], run: openShortcuts },
+        { id: 'search.open', title: 'Search conversations', group: 'Go to', keys: ['/', 'g f'], run: () => navigate('/search') },
+        ...statuses.map(({ status, label }) => ({ id: `status.${status}`, title: `Be ${label.toLowerCase()}`, group: 'You', run: () => void choose(status) })),
+        { id: 'theme.light', title: 'Light colours', group: 'You', words: 'theme', run: () => chooseTheme('light') },
+        { id: 'theme.dark', title: 'Dark colours', group: 'You', words: 'theme', run: () => chooseTheme('dark') },
+        { id: 'theme.system', title: 'Colours of the system', group: 'You', words: 'theme', run: () => chooseTheme('system') },
+        { id: 'account.open', title: 'Your account', group: 'You', words: 'password profile', run: () => navigate('/account') },
+        { id: 'session.signOut', title: 'Sign out', group: 'You', run: signOut },
+      ]),
+    [],
+  );
+  return (
+    <div class="shell">
+      <a class="skip" href="#main">
+        Skip to the page
+      </a>
+      <Rail />
+      <div class="shell-page">
+        <ConnectionLine />
+        <CallBanner />
+        <main id="main" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+      <Palette />
+      <Notices />
+    </div>
+  );
+}
+
+function Rail(): JSX.Element {
+  const current = path.value;
+  const shown = places.filter(({ path: to }) => to !== '/calls' || me.value?.agent.channels.includes('calls') === true || hasRole('admin'));
+  return (
+    <nav class="rail" aria-label="Main">
+      <ul>
+        {shown.map(({ label, path: to, icon }) => (
+          <li key={to}>
+            <a href={to} aria-current={current === to || current.startsWith(`${to}/`) ? 'page' : undefined}>
+              <Icon name={icon} size={22} />
+              <span>{label}</span>
+              {to === '/inbox' && unreadCount.value > 0 && (
+                <span class="count" aria-label={`${unreadCount.value} unread`}>
+                  {unreadCount.value > 99 ? '99+' : unreadCount.value}
+                </span>
+              )}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <div class="rail-end">
+        <IconButton icon="search" label="Search and commands" onClick={openPalette} />
+        <Own />
+      </div>
+    </nav>
+  );
+}
+
+/** Who is signed in, its status and its ways out. */
+function Own(): JSX.Element | null {
+  const current = me.value;
+  if (current === undefined) return null;
+  const { agent, workspace } = current;
+  return (
+    <Menu
+      label={`${agent.name}, ${agent.status}`}
+      class="own"
+      align="start"
+      above
+      items={[
+        ...statuses.map(({ status, label }) => ({ label, checked: agent.status === status, icon: <span class={`dot ${status}`} />, run: () => void choose(status) })),
+        { kind: 'line' },
+        { kind: 'link', label: 'Your account', hint: workspace.name, href: '/account' },
+        { label: 'All keys', hint: '?', run: openShortcuts },
+        ...(['system', 'light', 'dark'] as const).map((one) => ({ label: { system: 'Colours of the system', light: 'Light', dark: 'Dark' }[one], checked: theme.value === one, run: () => chooseTheme(one) })),
+        { kind: 'line' },
+        { label: 'Sign out', run: signOut },
+      ]}
+    >
+      <Avatar name={agent.name} url={agent.avatarUrl} presence={agent.status} />
+    </Menu>
+  );
+}
+
+async function choose(status: AgentStatus): Promise<void> {
+  try {
+    await setStatus(status);
+  } catch (error) {
+    notifyFailure(error);
+  }
+}
+
+function ConnectionLine(): JSX.Element {
+  const waiting = connection.value === 'waiting';
+  return (
+    <div role="status" class="connection">
+      {waiting && (
+        <p>
+          No connection. What you see is as of a moment ago, and catches up by itself.
+          <Button small kind="quiet" onClick={reconnectNow}>
+            Try now
+          </Button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Notices(): JSX.Element {
+  return (
+    <div class="notices" role="log" aria-live="polite" aria-label="Notices">
+      {notices.value.map(({ id, kind, text, action }) => (
+        <div class={`notice ${kind}`} key={id}>
+          <p>{text}</p>
+          {action !== undefined && (
+            <Button
+              small
+              onClick={() => {
+                dismiss(id);
+                action.run();
+              }}
+            >
+              {action.label}
+            </Button>
+          )}
+          <IconButton icon="cross" small label="Dismiss" onClick={() => dismiss(id)} />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+export function NotFound(): JSX.Element {
+  return (
+    <main class="page">
+      <Empty icon="info" title="There is no page here">
+        <p>The address may be mistyped, or what was here is gone.</p>
+        <ButtonLink href="/inbox" kind="primary">
+          To the inbox
+        </ButtonLink>
+      </Empty>
+    </main>
+  );
+}

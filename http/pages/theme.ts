@@ -1,0 +1,35 @@
+// Light, dark, or as the reader's system is.
+
+import { signal } from '@preact/signals';
+
+export type Theme = 'system' | 'light' | 'dark';
+
+const key = 'switchboard.theme';
+
+export const theme = signal<Theme>('system');
+
+export function applyTheme(): void {
+  try {
+    const kept = localStorage.getItem(key);
+    show(kept === 'light' || kept === 'dark' ? kept : 'system');
+  } catch {
+    // A browser that keeps nothing follows the system.
+    show('system');
+  }
+}
+
+export function chooseTheme(chosen: Theme): void {
+  show(chosen);
+  try {
+    localStorage.setItem(key, chosen);
+  } catch {
+    // Until the page is loaded again.
+    return;
+  }
+}
+
+function show(chosen: Theme): void {
+  theme.value = chosen;
+  if (chosen === 'system') document.documentElement.removeAttribute('data-theme');
+  else document.documentElement.setAttribute('data-theme', chosen);
+}
