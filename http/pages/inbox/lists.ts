@@ -9,6 +9,7 @@ import { onResync } from '../live.ts';
 import { departments } from '../people.ts';
 import type { Agent, Conversation } from '../records.ts';
 import { me } from '../session.ts';
+import { onceLive, socketOrPatience } from './beginning.ts';
 import { conversationOf, forget, knownConversations, loadConversation, onConversation, remember } from './conversations.ts';
 import { isUnread } from './merging.ts';
 import { SortedRows } from './sorted-rows.ts';
@@ -184,6 +185,8 @@ export const pagers: Readonly<Record<Source, Pager>> = {
 
 /** Reads what is open, once; and all that was read again, when events were missed for good. What is shown stays until better is known. */
 async function readQueue(): Promise<void> {
+  await socketOrPatience();
+  onceLive(reread);
   const started = new Map([...knownConversations()].filter(isOpen).map((one) => [one.id, one]));
   for (let page = 0; page < maxPages; page += 1) {
     for (const { id } of await pagers.queue.next()) started.delete(id);
@@ -201,9 +204,11 @@ effect(() => {
     if (me.peek() !== undefined) void readQueue();
   });
 });
-onResync(() => {
+onResync(reread);
+
+function reread(): void {
   const read = Object.entries(pagers).filter(([, pager]) => pager.state.peek() !== 'waiting');
   for (const [, pager] of read) pager.reset();
   void readQueue();
   for (const [source, pager] of read) if (source !== 'queue') void pager.next();
-});
+}
