@@ -30,7 +30,7 @@ export function Dialog({ title, wide = false, bare = false, onClose, children }:
   }, []);
   return (
     <dialog
-      class={`dialog ${wide ? 'wide' : ''}`}
+      class={`dialog ${wide ? 'wide' : ''} ${bare ? 'bare' : ''}`}
       ref={element}
       aria-labelledby={id}
       onCancel={(event) => {

@@ -1,6 +1,8 @@
-// The ways to the command palette and to the list of keys, which are loaded when they are first opened.
+// The ways to the command palette and to the list of keys. They are no part of the first view: they are loaded when the browser
+// has nothing else to do, or when they are opened, whatever comes first.
 
 import type { ComponentType, JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { signal } from '@preact/signals';
 import { notifyFailure } from '../notices.ts';
 
@@ -8,10 +10,13 @@ interface OpenProps {
   readonly onClose: () => void;
 }
 
+const idleMs = 1500;
 const open = signal<ComponentType<OpenProps> | undefined>(undefined);
 
+const loadPalette = async (): Promise<ComponentType<OpenProps>> => (await import('./palette-dialog.tsx')).PaletteDialog;
+
 export function openPalette(): void {
-  show(async () => (await import('./palette-dialog.tsx')).PaletteDialog);
+  show(loadPalette);
 }
 
 export function openShortcuts(): void {
@@ -26,6 +31,11 @@ function show(load: () => Promise<ComponentType<OpenProps>>): void {
 }
 
 export function Palette(): JSX.Element | null {
+  // What is typed right after the keys that open it belongs into it.
+  useEffect(() => {
+    const timer = setTimeout(() => void loadPalette().catch(() => undefined), idleMs);
+    return () => clearTimeout(timer);
+  }, []);
   const Shown = open.value;
   return Shown === undefined ? null : <Shown onClose={() => (open.value = undefined)} />;
 }
