@@ -114,6 +114,34 @@ function solvedOfOffered(db: Database, values: Range & Omit<Own, 'departmentId'>
   return db.all(`SELECT solvedAt AS at, id FROM conversation INDEXED BY conversationOffered WHERE ${isOffered} AND ${isSolved} AND ${inChannels} ${lastSolvedFirst}`, values);
 }
 
+/** What is marked as spam, newest first, from just below `cursor`. */
+export function spamPage(db: Database, page: Page): ConversationRecord[] {
+  const { channels, departmentIds, agentId } = page.reach;
+  const range = { ...below(page.cursor), limit: page.limit };
+  if (departmentIds === null) return recordsAt(db, newestOf(channels.map((channel) => spamOfChannel(db, { ...range, channel })), page.limit));
+  const runs = channels.flatMap((channel) => [null, ...departmentIds].map((departmentId) => spamOfDepartment(db, { ...range, channel, departmentId })));
+  const own = { ...range, channels: JSON.stringify(channels), agentId };
+  return recordsAt(db, newestOf([...runs, spamOfOwn(db, own), spamOfOffered(db, own)], page.limit));
+}
+
+const isSpam = `status = 'spam' AND (createdAt, id) < (@at, @id)`;
+
+function spamOfChannel(db: Database, values: Range & { channel: Channel }): Cursor[] {
+  return db.all(`SELECT createdAt AS at, id FROM conversation INDEXED BY conversationSpam WHERE channel = @channel AND ${isSpam} ${newestFirst}`, values);
+}
+
+function spamOfDepartment(db: Database, values: Range & { channel: Channel; departmentId: string | null }): Cursor[] {
+  return db.all(`SELECT createdAt AS at, id FROM conversation INDEXED BY conversationSpamOfDepartment WHERE channel = @channel AND departmentId IS @departmentId AND ${isSpam} ${newestFirst}`, values);
+}
+
+function spamOfOwn(db: Database, values: Range & Omit<Own, 'departmentId'>): Cursor[] {
+  return db.all(`SELECT createdAt AS at, id FROM conversation INDEXED BY conversationSpamOfAssignee WHERE assignedAgentId = @agentId AND ${isSpam} AND ${inChannels} ${newestFirst}`, values);
+}
+
+function spamOfOffered(db: Database, values: Range & Omit<Own, 'departmentId'>): Cursor[] {
+  return db.all(`SELECT createdAt AS at, id FROM conversation INDEXED BY conversationOffered WHERE ${isOffered} AND ${isSpam} AND ${inChannels} ${newestFirst}`, values);
+}
+
 function recordsAt(db: Database, places: readonly Cursor[]): ConversationRecord[] {
   const records = new Map(findConversations(db, places.map(({ id }) => id)).map((record) => [record.id, record]));
   return places.flatMap(({ id }) => records.get(id) ?? []);

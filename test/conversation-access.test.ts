@@ -30,6 +30,7 @@ t.test('who reaches a conversation', async (t) => {
     notes: { otherDepartment: [404, 'not_found'], otherSupervisor: [404, 'not_found'], nowhere: [404, 'not_found'], otherChannel: [404, 'not_found'], neither: [404, 'not_found'], stranger: [404, 'not_found'] },
   } as const;
   const operations: [keyof typeof areas, string, string, unknown?][] = [
+    ['conversations', 'GET', ''],
     ['conversations', 'POST', '/status', { status: 'pending' }],
     ['conversations', 'POST', '/assign-to-agent', { agentId: owner.agentId, expectedVersion: 1 }],
     ['conversations', 'POST', '/assign-to-department', { departmentId: support }],

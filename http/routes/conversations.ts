@@ -1,7 +1,7 @@
 // Conversations: lists, messages, status, assignment, notes. Specification 4.5, decisions 4.5.
 
 import Type, { type TSchema } from 'typebox';
-import { listQueue, listRecentlyClosed, setTags } from '../../engine/conversations.ts';
+import { listQueue, listRecentlyClosed, listSpam, readConversation, setTags } from '../../engine/conversations.ts';
 import { acceptAssignment, assignToAgent, assignToDepartment, cancelAssignment, declineAssignment } from '../../engine/handshake.ts';
 import { listMessages, markConversationRead, sendMessage } from '../../engine/messages.ts';
 import { readOriginal } from '../../engine/original-mail.ts';
@@ -18,12 +18,12 @@ import {
   Email,
   Id,
   Message,
-  MessageInput,
   MessageList,
   MessageQuery,
   NextCursor,
   Note,
   nullable,
+  RepeatableMessageInput,
   RequestedStatus,
   Subject,
   Text,
@@ -101,6 +101,36 @@ export const conversationRoutes = [
   }),
 
   route({
+    operation: 'conversation.listSpam',
+    method: 'GET',
+    path: '/conversations/spam',
+    tag: 'Conversations',
+    summary: 'What is marked as spam',
+    description: 'Newest first, what the agent may see.',
+    access: { kind: 'agent', scope: 'conversations:read' },
+    query: Type.Object(CursorQuery),
+    reply: { status: 200, schema: ConversationPage },
+    refusals: [],
+    read(view, { query }) {
+      const { rows, nextCursor } = pageOf(query, (page) => listSpam(view, page), byCreated);
+      return { conversations: rows, nextCursor };
+    },
+  }),
+
+  route({
+    operation: 'conversation.get',
+    method: 'GET',
+    path: '/conversations/{conversationId}',
+    tag: 'Conversations',
+    summary: 'Read a conversation',
+    access: { kind: 'agent', scope: 'conversations:read' },
+    params: ById,
+    reply: { status: 200, schema: ConversationAnswer },
+    refusals: ['forbidden'],
+    read: (view, { params }) => readConversation(view, params.conversationId),
+  }),
+
+  route({
     operation: 'message.list',
     method: 'GET',
     path: '/conversations/{conversationId}/messages',
@@ -123,12 +153,12 @@ export const conversationRoutes = [
     summary: 'Write to the customer',
     access: { kind: 'agent', scope: 'messages:send' },
     params: ById,
-    body: MessageInput,
+    body: RepeatableMessageInput,
     reply: { status: 201, schema: Message },
-    refusals: ['channel_not_assigned', 'conversation_archived'],
+    refusals: ['channel_not_assigned', 'conversation_archived', 'conflict'],
     description: 'On a ticket it is mailed to the customer; deliveryStatus says what became of that.',
     run: ({ workspaceId, caller, params, body }, { engine, config }) =>
-      engine.execute(sendMessage, { workspaceId, caller, params: { conversationId: params.conversationId, body: body.body, attachments: body.attachments, mailHost: config.mailHost } }),
+      engine.execute(sendMessage, { workspaceId, caller, params: { conversationId: params.conversationId, ...body, mailHost: config.mailHost } }),
   }),
 
   route({
