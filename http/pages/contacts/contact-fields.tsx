@@ -40,7 +40,21 @@ export function changesOf(contact: Contact, { name, company, note, tags, rows }:
 /** Left unsaved, by contact: whoever comes back goes on there. */
 const drafts = new Map<string, Draft>();
 
-export function ContactFields({ contact, onChanged }: { readonly contact: Contact; readonly onChanged: (contact: Contact) => void }): JSX.Element {
+interface FieldsProps {
+  readonly contact: Contact;
+  readonly onChanged: (contact: Contact) => void;
+}
+
+export function ContactFields(props: FieldsProps): JSX.Element {
+  return (
+    <section class="card" aria-labelledby="contact-fields">
+      <h2 id="contact-fields">About them</h2>
+      <ContactForm {...props} />
+    </section>
+  );
+}
+
+export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
   const [isTried, setIsTried] = useState(false);
   const form = useForm<Draft>(drafts.get(contact.id) ?? draftOf(contact), async (draft) => {
     setIsTried(true);
@@ -73,53 +87,50 @@ export function ContactFields({ contact, onChanged }: { readonly contact: Contac
   const setRow = (changed: FieldRow): void => form.set('rows', values.rows.map((row) => (row.id === changed.id ? changed : row)));
 
   return (
-    <section class="card" aria-labelledby="contact-fields">
-      <h2 id="contact-fields">About them</h2>
-      <Form
-        form={form}
-        label="About them"
-        actions={
-          <>
-            <Button type="submit" kind="primary" busy={form.busy} disabled={!isChanged}>
-              Save
-            </Button>
-            {isChanged && (
-              <Button kind="quiet" onClick={() => form.reset(draftOf(contact))}>
-                Undo
-              </Button>
-            )}
-          </>
-        }
-      >
-        <TextField label="Name" maxLength={120} autocomplete="off" value={values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
-        <TextField label="Company" maxLength={200} autocomplete="off" value={values.company} onValue={(value) => form.set('company', value)} error={form.errorOf('company')} />
-        <dl class="contact-fixed">
-          <div>
-            <dt>Email</dt>
-            <dd>{contact.email ?? <span class="soft">None</span>}</dd>
-          </div>
-          <div>
-            <dt>Phone</dt>
-            <dd>{contact.phone ?? <span class="soft">None</span>}</dd>
-          </div>
-        </dl>
-        <p class="soft contact-hint">Messages find a contact by these, so they stay as they came.</p>
-        <Tags label="Tags" tags={values.tags} onTags={(tags) => form.set('tags', tags)} error={form.errorOf('tags')} />
-        <TextArea label="Note" rows={4} maxLength={10_000} value={values.note} onValue={(value) => form.set('note', value)} error={form.errorOf('note')} hint="For colleagues. Customers never see it." />
-        <fieldset class="custom-fields">
-          <legend>Custom fields</legend>
-          {values.rows.map((row) => (
-            <CustomField key={row.id} row={row} error={isTried ? problemOf(row, values.rows) : undefined} onRow={setRow} onRemove={() => form.set('rows', values.rows.filter(({ id }) => id !== row.id))} />
-          ))}
-          {form.errorOf('customFields') !== undefined && <p class="error">{form.errorOf('customFields')}</p>}
-          {values.rows.length < maxFields && (
-            <Button small icon="plus" onClick={() => form.set('rows', [...values.rows, newRow()])}>
-              Add a field
+    <Form
+      form={form}
+      label="About them"
+      actions={
+        <>
+          <Button type="submit" kind="primary" busy={form.busy} disabled={!isChanged}>
+            Save
+          </Button>
+          {isChanged && (
+            <Button kind="quiet" onClick={() => form.reset(draftOf(contact))}>
+              Undo
             </Button>
           )}
-        </fieldset>
-      </Form>
-    </section>
+        </>
+      }
+    >
+      <TextField label="Name" maxLength={120} autocomplete="off" value={values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
+      <TextField label="Company" maxLength={200} autocomplete="off" value={values.company} onValue={(value) => form.set('company', value)} error={form.errorOf('company')} />
+      <dl class="contact-fixed">
+        <div>
+          <dt>Email</dt>
+          <dd>{contact.email ?? <span class="soft">None</span>}</dd>
+        </div>
+        <div>
+          <dt>Phone</dt>
+          <dd>{contact.phone ?? <span class="soft">None</span>}</dd>
+        </div>
+      </dl>
+      <p class="soft contact-hint">Messages find a contact by these, so they stay as they came.</p>
+      <Tags label="Tags" tags={values.tags} onTags={(tags) => form.set('tags', tags)} error={form.errorOf('tags')} />
+      <TextArea label="Note" rows={4} maxLength={10_000} value={values.note} onValue={(value) => form.set('note', value)} error={form.errorOf('note')} hint="For colleagues. Customers never see it." />
+      <fieldset class="custom-fields">
+        <legend>Custom fields</legend>
+        {values.rows.map((row) => (
+          <CustomField key={row.id} row={row} error={isTried ? problemOf(row, values.rows) : undefined} onRow={setRow} onRemove={() => form.set('rows', values.rows.filter(({ id }) => id !== row.id))} />
+        ))}
+        {form.errorOf('customFields') !== undefined && <p class="error">{form.errorOf('customFields')}</p>}
+        {values.rows.length < maxFields && (
+          <Button small icon="plus" onClick={() => form.set('rows', [...values.rows, newRow()])}>
+            Add a field
+          </Button>
+        )}
+      </fieldset>
+    </Form>
   );
 }
 

@@ -18,13 +18,6 @@ export function mayMove(from: ConversationStatus, to: RequestedStatus): boolean 
   return moves[from].includes(to);
 }
 
-/** Without spam, which has words of its own. */
-export function movesFrom(from: ConversationStatus): readonly RequestedStatus[] {
-  return moves[from].filter((to) => to !== 'spam');
-}
-
-export const statusNames: Readonly<Record<ConversationStatus, string>> = { open: 'Open', pending: 'Pending', solved: 'Solved', spam: 'Spam', closed: 'Closed' };
-
 const workOf: Readonly<Record<Channel, Agent['channels'][number]>> = { chat: 'chats', ticket: 'tickets', call: 'calls' };
 
 /** Whether the service would let the agent have it. Admins work in every channel. */

@@ -40,7 +40,8 @@ function keep(conversation: Conversation): void {
   const { id, handshake } = conversation;
   const own = ownId();
   if (own === undefined) return;
-  const concerns = handshake !== null && (handshake.toAgentId === own || handshake.initiatedByAgentId === own);
+  // Who takes something offers it to itself, and accepts at once.
+  const concerns = handshake !== null && handshake.toAgentId !== handshake.initiatedByAgentId && (handshake.toAgentId === own || handshake.initiatedByAgentId === own);
   if (!concerns || offers.peek().get(id)?.handshake.expiresAt === handshake.expiresAt) return;
   offers.value = new Map(offers.peek()).set(id, { conversationId: id, handshake });
 }
