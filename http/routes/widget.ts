@@ -176,7 +176,7 @@ export const widgetRoutes = [
     access: { kind: 'visitor' },
     limit: { by: 'ip', perMinute: ticketsPerMinute },
     httpOnly: true,
-    body: Type.Object({ ...CustomerMessageInput.properties, email: Email, name: Type.Optional(PersonName) }),
+    body: Type.Object({ ...RepeatableMessageInput.properties, email: Email, name: Type.Optional(PersonName) }),
     reply: { status: 201, schema: Type.Object({ ticketNumber: nullable(Type.Integer()) }) },
     refusals: ['feature_locked', 'conflict'],
     run: ({ workspaceId, caller, body }, { engine, config }) => engine.execute(leaveTicket, { workspaceId, caller, params: { ...body, mailHost: config.mailHost } }),
