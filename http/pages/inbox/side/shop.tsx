@@ -31,7 +31,7 @@ export function Shop({ visitorId, hasEmail }: { readonly visitorId: string; read
   };
 
   return (
-    <div class="stack">
+    <div class="side-shop">
       <div role="status">{found !== undefined && <Answer found={found} />}</div>
       <div role="alert">{failure !== undefined && <Banner kind="bad">The shop did not answer. {messageOf(failure)}</Banner>}</div>
       {!hasEmail && found === undefined ? (
