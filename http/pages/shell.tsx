@@ -10,6 +10,7 @@ import { Button, ButtonLink, IconButton } from './design/button.tsx';
 import { Empty } from './design/feedback.tsx';
 import { Icon, type IconName } from './design/icon.tsx';
 import { Menu } from './design/menu.tsx';
+import { Offers } from './inbox/side/offers.tsx';
 import { connection, reconnectNow } from './live.ts';
 import { navigate, path } from './location.ts';
 import { dismiss, notices, notifyFailure } from './notices.ts';
@@ -68,6 +69,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
       <div class="shell-page">
         <ConnectionLine />
         <CallBanner />
+        <Offers />
         <main id="main" tabIndex={-1}>
           {children}
         </main>
