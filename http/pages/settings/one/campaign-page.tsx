@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ApiError, call } from '../../api.ts';
-import { Button, ButtonLink } from '../../design/button.tsx';
+import { ButtonLink } from '../../design/button.tsx';
 import { Banner, Empty, Failure, Loading } from '../../design/feedback.tsx';
 import { Checkbox, SelectField, TextArea, TextField } from '../../design/field.tsx';
 import { Form, type FormState, useForm } from '../../design/form.tsx';
@@ -20,6 +20,7 @@ import { type Campaign, type CampaignValues, contentOf, frequencyNames, rulesInW
 import { ArchiveCampaign, campaignItems, StatusBadge } from './campaign-actions.tsx';
 import { CampaignPreview } from './campaign-card.tsx';
 import { QuickReplyFields } from './quick-replies.tsx';
+import { SaveLine } from './save-line.tsx';
 import { UrlMatchFields } from './url-match.tsx';
 
 interface Read {
@@ -89,12 +90,7 @@ function CampaignForm({ campaign, siteName, onSaved }: { readonly campaign: Camp
       label="The campaign"
       actions={
         mayWrite && (
-          <div class="save-line">
-            <Button type="submit" kind="primary" busy={form.busy}>
-              {campaign === undefined ? 'Save as a draft' : 'Save'}
-            </Button>
-            {changed && campaign !== undefined && <span class="soft">Not saved yet.</span>}
-          </div>
+          <SaveLine busy={form.busy} label={campaign === undefined ? 'Save as a draft' : 'Save'} changed={changed && campaign !== undefined} />
         )
       }
     >

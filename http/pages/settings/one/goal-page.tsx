@@ -21,6 +21,7 @@ import { Figure } from './figure.tsx';
 import { bodyOf, type Completions, type Goal, type GoalStatus, rangeOf, ranges, type RangeDays, valuesOf } from './goal.ts';
 import { GoalBadge } from './goal-badge.tsx';
 import { GoalFields } from './goal-fields.tsx';
+import { SaveLine } from './save-line.tsx';
 
 const pageSize = 50;
 
@@ -106,12 +107,7 @@ function GoalForm({ goal, onSaved }: { readonly goal: Goal; readonly onSaved: (g
       <Form
         form={form}
         actions={
-          <div class="save-line">
-            <Button type="submit" kind="primary" busy={form.busy}>
-              Save
-            </Button>
-            {!same(form.values, valuesOf(goal)) && <span class="soft">Not saved yet.</span>}
-          </div>
+          <SaveLine busy={form.busy} changed={!same(form.values, valuesOf(goal))} />
         }
       >
         <GoalFields form={form} />
