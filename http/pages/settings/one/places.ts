@@ -20,9 +20,9 @@ function localeName(locale: string): string {
 }
 
 /** "Friday, 14:05"; undefined where there is no such zone. */
-export function timeIn(timeZone: string, locale: string): string | undefined {
+export function timeIn(timeZone: string): string | undefined {
   try {
-    return new Intl.DateTimeFormat([locale, 'en'], { weekday: 'long', hour: '2-digit', minute: '2-digit', timeZone }).format(new Date());
+    return new Intl.DateTimeFormat(undefined, { weekday: 'long', hour: '2-digit', minute: '2-digit', timeZone }).format(new Date());
   } catch {
     return undefined;
   }

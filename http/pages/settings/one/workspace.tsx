@@ -46,7 +46,7 @@ function PlaceCard({ workspace }: { readonly workspace: Workspace }): JSX.Elemen
     notify({ kind: 'done', text: 'Saved.' });
   });
   const { values } = form;
-  const time = timeIn(values.timezone, values.locale);
+  const time = timeIn(values.timezone);
   return (
     <section class="card" aria-labelledby="workspace-place">
       <h2 id="workspace-place">Name and place</h2>
