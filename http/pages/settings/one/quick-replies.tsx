@@ -7,7 +7,7 @@ import type { QuickReply } from './campaign.ts';
 
 const maxReplies = 3;
 const actions = [
-  { value: 'start-chat', label: 'begins a chat with these words' },
+  { value: 'start-chat', label: 'begins a chat with it' },
   { value: 'navigate', label: 'leads to a page' },
   { value: 'dismiss', label: 'closes the message' },
 ] as const;
