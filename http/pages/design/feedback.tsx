@@ -53,6 +53,6 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
   );
 }
 
-export function Badge({ kind, children }: { readonly kind?: 'accent' | 'good' | 'warn' | 'bad'; readonly children: ComponentChildren }): JSX.Element {
+export function Badge({ kind, children }: { readonly kind?: 'accent' | 'good' | 'warn' | 'bad' | undefined; readonly children: ComponentChildren }): JSX.Element {
   return <span class={`badge ${kind ?? ''}`}>{children}</span>;
 }
