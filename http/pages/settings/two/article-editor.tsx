@@ -2,7 +2,7 @@
 // meanwhile, both texts are shown, and the writer decides.
 
 import type { JSX } from 'preact';
-import { type MutableRef, useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, call } from '../../api.ts';
 import { Button, ButtonLink } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
@@ -172,7 +172,7 @@ function Editor({ stored }: { readonly stored: Article | undefined }): JSX.Eleme
 }
 
 /** The first of them is what Enter does, so that nothing is published by accident. */
-function SaveButton({ form, wanted, as, label, primary = false }: { readonly form: FormState<Values>; readonly wanted: MutableRef<Article['status']>; readonly as: Article['status']; readonly label: string; readonly primary?: boolean }): JSX.Element {
+function SaveButton({ form, wanted, as, label, primary = false }: { readonly form: FormState<Values>; readonly wanted: { current: Article['status'] }; readonly as: Article['status']; readonly label: string; readonly primary?: boolean }): JSX.Element {
   return (
     <Button
       type="submit"
