@@ -119,7 +119,7 @@ function AppCard({ app, onDo }: { readonly app: OAuthApp; readonly onDo: (what: 
         </div>
       </header>
       <dl class="facts">
-        <div>
+        <div class="wide">
           <dt>Client ID</dt>
           <dd>
             <Copyable text={app.clientId} label={`the client ID of ${app.name}`} />

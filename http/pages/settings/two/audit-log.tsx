@@ -35,15 +35,17 @@ export function AuditLog(_props: SectionProps): JSX.Element {
   const oldest = rows?.at(-1);
   return (
     <Section title="Audit log" intro="Who changed what, and when. It is kept for a year, and cannot be changed by anybody.">
-      <Filters filter={filter} />
+      <div class="stack">
+        <Filters filter={filter} />
+        <p class="soft" role="status">
+          {isFiltered(filter) && rows !== undefined && `${countOf(found.length)} of the last ${countOf(rows.length)} entries${oldest === undefined || !list.hasMore ? '' : `, back to ${exactTime(oldest.createdAt)}`}`}
+        </p>
+      </div>
       {list.failure !== undefined && <Failure error={list.failure} retry={() => (rows === undefined ? list.reload() : void list.more())} />}
       {rows === undefined ? (
         list.failure === undefined && <Loading lines={8} />
       ) : (
         <>
-          <p class="soft" role="status">
-            {isFiltered(filter) && `${countOf(found.length)} of the last ${countOf(rows.length)} entries${oldest === undefined || !list.hasMore ? '' : `, back to ${exactTime(oldest.createdAt)}`}`}
-          </p>
           {found.length === 0 && !list.loading ? (
             <div class="card">
               <Empty icon="list" title={isFiltered(filter) ? 'Nothing of that kind' : 'Nothing has changed yet'} />

@@ -96,6 +96,7 @@ export function deedOf(entry: AuditEntry, names: Names): string {
 function workspaceChange({ before, after, context }: AuditEntry): string {
   if (field(context, 'rotatedSecret') !== undefined) return field(context, 'rotatedSecret') === 'inbound-email' ? 'changed the secret for mail by webhook' : 'changed a secret of the workspace';
   const changed = { ...before, ...after };
+  if ('emailDomain' in changed) return `asked for the email domain ${field(after, 'emailDomain') ?? ''}`;
   if ('inboundAddresses' in changed) return 'changed the addresses that bring mail in';
   if ('settings' in changed) return 'changed the settings of the workspace';
   if ('url' in changed && 'source' in changed) return 'changed where commerce data comes from';

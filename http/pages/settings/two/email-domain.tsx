@@ -17,7 +17,6 @@ import { Part, Reading } from './parts.tsx';
 import type { DnsRecord, EmailDomain } from './records.ts';
 import { atField } from './refusals.ts';
 
-const purposes = { MX: 'brings mail here', TXT: 'proves that mail from here is yours', CNAME: 'points here' } as const;
 const refusedAt = { conflict: 'domain' };
 
 function register(domain: string): Promise<{ domain: EmailDomain }> {
@@ -142,12 +141,20 @@ function Standing({ domain, onAnswer, failure }: { readonly domain: EmailDomain;
   );
 }
 
+/** What a record is for. */
+export function purposeOf({ type, name, value }: Pick<DnsRecord, 'type' | 'name' | 'value'>): string {
+  if (type === 'MX') return 'brings mail here';
+  if (type === 'CNAME') return 'brings back what could not be delivered';
+  if (value.startsWith('v=spf1')) return 'lets this server send for you';
+  return name.includes('._domainkey.') ? 'holds the key that mail is signed with' : 'proves that the domain is yours';
+}
+
 function Record({ record: { type, name, value, priority, status } }: { readonly record: DnsRecord }): JSX.Element {
   return (
     <li>
       <div class="row">
         <strong>{type}</strong>
-        <span class="soft">{purposes[type]}</span>
+        <span class="soft">{purposeOf({ type, name, value })}</span>
         <Badge kind={status === 'verified' ? 'good' : 'warn'}>{status === 'verified' ? 'Found' : 'Not found yet'}</Badge>
       </div>
       <dl>

@@ -15,7 +15,7 @@ import { spanOf } from '../../times.ts';
 import { Choices } from './choices.tsx';
 import { Part } from './parts.tsx';
 import type { VerifyService } from './records.ts';
-import { channelName, channels, countriesInWords, countriesOf } from './verify-words.ts';
+import { channels, channelsInWords, countriesInWords, countriesOf } from './verify-words.ts';
 
 export interface ServiceList {
   readonly services: readonly VerifyService[];
@@ -70,7 +70,7 @@ export function VerifyServices({ list }: { readonly list: Resource<ServiceList> 
               </div>
               <Copyable text={service.id} label={`the id of ${service.name}`} />
               <p class="soft">
-                {service.enabledChannels.map(channelName).join(', ') || 'No way to send'}. {countriesInWords(service.allowedCountries)}. {service.codeLength} digits, good for {spanOf(service.ttlSeconds)}. At most {service.perMinuteCap} a minute and {service.perDayCap} a day.
+                {channelsInWords(service.enabledChannels)}. {countriesInWords(service.allowedCountries)}. {service.codeLength} digits, good for {spanOf(service.ttlSeconds)}. At most {service.perMinuteCap} a minute and {service.perDayCap} a day.
               </p>
               <div class="row">
                 <Button small aria-label={`Change ${service.name}`} onClick={() => setDoing({ what: 'change', service })}>

@@ -14,6 +14,12 @@ export function channelName(channel: VerifyChannel): string {
   return channels.find(({ value }) => value === channel)?.label ?? channel;
 }
 
+/** "Email, text message" */
+export function channelsInWords(enabled: readonly VerifyChannel[]): string {
+  const words = enabled.map(channelName).join(', ').toLowerCase();
+  return words === '' ? 'By no way yet' : words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 export const statusNames = { pending: 'Waiting', verified: 'Verified', expired: 'Expired', failed: 'Too many wrong codes' } as const satisfies Record<VerificationRow['status'], string>;
 export const statusKinds = { pending: 'accent', verified: 'good', expired: undefined, failed: 'bad' } as const satisfies Record<VerificationRow['status'], string | undefined>;
 
