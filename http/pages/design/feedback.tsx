@@ -6,7 +6,7 @@ import { hasRole } from '../session.ts';
 import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
-export function Banner({ kind, children, action }: { readonly kind?: 'bad' | 'warn' | 'good'; readonly children: ComponentChildren; readonly action?: JSX.Element }): JSX.Element {
+export function Banner({ kind, children, action }: { readonly kind?: 'bad' | 'warn' | 'good' | undefined; readonly children: ComponentChildren; readonly action?: JSX.Element }): JSX.Element {
   return (
     <div class={`banner ${kind ?? ''}`}>
       <div>{children}</div>
