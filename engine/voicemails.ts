@@ -54,7 +54,7 @@ export function transcribeVoicemail(ctx: Context, conversation: ConversationReco
   tellOfCall(ctx, 'call.voicemail_left', conversation.id);
 }
 
-export function listVoicemails(view: View, page: { cursor: Cursor | undefined; limit: number }): VoicemailView[] {
+export function listVoicemails(view: View, page: { conversationId?: string | undefined; cursor: Cursor | undefined; limit: number }): VoicemailView[] {
   requireFeature(view, 'calls');
   return voicemailPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map((voicemail) => voicemailView(view, voicemail));
 }

@@ -105,11 +105,11 @@ export const callRoutes = [
     summary: 'List voicemails',
     description: 'Newest first, of the calls that the agent may see.',
     access: { kind: 'agent', scope: 'conversations:read', feature: 'calls' },
-    query: Type.Object(CursorQuery),
+    query: Type.Object({ conversationId: Type.Optional(Type.String({ format: 'uuid', description: 'The one that was left in this call.' })), ...CursorQuery }),
     reply: { status: 200, schema: Type.Object({ voicemails: Type.Array(Voicemail), nextCursor: NextCursor }) },
     refusals: [],
     read(view, { query }) {
-      const { rows, nextCursor } = pageOf(query, (page) => listVoicemails(view, page), byCreated);
+      const { rows, nextCursor } = pageOf(query, (page) => listVoicemails(view, { conversationId: query.conversationId, ...page }), byCreated);
       return { voicemails: rows, nextCursor };
     },
   }),

@@ -41,7 +41,7 @@ export function CallActions({ call, onChanged }: { readonly call: Call; readonly
       'take',
       async () => {
         // Offered to oneself and accepted: whoever may see a call that nobody has may take it.
-        const { conversation } = await ask<{ conversation: { version: number; handshake: unknown } }>('POST', `/conversations/${call.id}/assign-to-agent`, { body: { agentId: ownId, expectedVersion: call.version } });
+        const { conversation } = await ask<{ conversation: { version: number; handshake: unknown } }>('POST', `/conversations/${call.id}/assign-to-agent`, { body: { agentId: ownId, expectedVersion: call.version, ...(hasRole('supervisor') ? { force: true } : {}) } });
         if (conversation.handshake !== null) await ask('POST', `/conversations/${call.id}/assignment/accept`, { body: { expectedVersion: conversation.version } });
       },
       'It is yours to call back.',

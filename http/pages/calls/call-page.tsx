@@ -148,17 +148,15 @@ function Timeline({ call }: { readonly call: Call }): JSX.Element {
 
 /** Read from the list of them, since reading it alone would mark it as heard. */
 function LeftVoicemail({ call }: { readonly call: Call }): JSX.Element | null {
-  const found = useResource((signal) => findVoicemail(call.id, call.events.find(({ eventType }) => eventType === 'voicemail_left')?.createdAt, signal), [call.voicemailId, call.updatedAt]);
+  const found = useResource((signal) => findVoicemail(call.id, signal), [call.voicemailId, call.updatedAt]);
   if (found.failure !== undefined) return <Failure error={found.failure} retry={found.reload} />;
   if (found.value === undefined) return found.loading ? <Loading lines={2} /> : null;
   return <VoicemailCard voicemail={found.value} onHeard={found.set} />;
 }
 
-/** The list is in the order of time, so that it can be asked from just after when this one was left. */
-async function findVoicemail(conversationId: string, leftAt: string | undefined, signal: AbortSignal): Promise<Voicemail> {
-  const after = leftAt === undefined ? undefined : `${new Date(Date.parse(leftAt) + 1).toISOString()}|ffffffff-ffff-ffff-ffff-ffffffffffff`;
-  const { voicemails } = await ask<{ voicemails: Voicemail[] }>('GET', '/voicemails', { query: { cursor: after }, signal });
-  const found = voicemails.find((one) => one.conversationId === conversationId);
+async function findVoicemail(conversationId: string, signal: AbortSignal): Promise<Voicemail> {
+  const { voicemails } = await ask<{ voicemails: Voicemail[] }>('GET', '/voicemails', { query: { conversationId }, signal });
+  const [found] = voicemails;
   if (found === undefined) throw new Error('The voicemail could not be found.');
   return found;
 }
