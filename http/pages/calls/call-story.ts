@@ -51,14 +51,9 @@ export function callerOf({ callerName, fromE164 }: { readonly callerName: string
   return name.length > maxNameChars ? `${name.slice(0, maxNameChars)}…` : name;
 }
 
-/** "+1 415 555 0123", "+44 207 946 0958": in groups, so that it can be read aloud. Anything else stays as it is. */
+/** "+1 415 555 0123". Where a number is grouped in other ways than in North America, it stays as it is. */
 export function spacedNumber(e164: string): string {
-  const parts = /^\+(1)(\d{3})(\d{3})(\d{4})$/.exec(e164);
-  if (parts !== null) return `+${parts.slice(1).join(' ')}`;
-  const other = /^\+(\d{2})(\d{5,13})$/.exec(e164);
-  if (other === null) return e164;
-  const [, country = '', rest = ''] = other;
-  return `+${country} ${rest.replace(/(\d{3})(?=\d{3,})/g, '$1 ')}`;
+  return e164.replace(/^\+1(\d{3})(\d{3})(\d{4})$/, '+1 $1 $2 $3');
 }
 
 /** Where a click calls back; undefined for what is no number. */
