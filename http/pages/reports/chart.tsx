@@ -114,7 +114,7 @@ function optionsOf(Plot: typeof uPlot, { kind, labels, format, max, isWhole = tr
       y: { range: (_, __, highest) => [0, max ?? (Number.isFinite(highest) && highest > 0 ? Math.max(highest * 1.08, isWhole ? 1 : 0) : 1)] },
     },
     axes: [
-      { ...axis, grid: { show: false }, incrs: steps, space: labelSpacePx, values: (_, splits) => splits.map((at) => (Number.isInteger(at) ? (labels[at] ?? '') : '')) },
+      { ...axis, grid: { show: false }, size: 28, incrs: steps, space: labelSpacePx, values: (_, splits) => splits.map((at) => (Number.isInteger(at) ? (labels[at] ?? '') : '')) },
       { ...axis, grid: { stroke: colours.line, width: 1 }, ...(isWhole ? { incrs: steps } : {}), size: 52, values: (_, splits) => splits.map((at) => format(at)) },
     ],
     series: [{}, ...(before === undefined ? [] : [past]), now],

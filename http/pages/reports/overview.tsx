@@ -39,7 +39,7 @@ function Frame({ place, wide = false, children }: { readonly place: ReportPlace;
   return (
     <section class={`card reports-card ${wide ? 'wide' : ''}`} aria-labelledby={`reports-${place.slug}`}>
       <h2 id={`reports-${place.slug}`}>
-        <a href={reportHref(place.slug)}>{place.title}</a>
+        <a href={reportHref(place.slug)}>{place.slug === 'customers' ? 'Waiting now' : place.title}</a>
       </h2>
       {children}
     </section>
@@ -75,7 +75,7 @@ function Queue({ place, request }: CardProps): JSX.Element {
           <div role="status">
             <Figures>
               {ownChannels().map((channel) => (
-                <Figure key={channel} label={`${channelNames[channel]} waiting`} value={countOf(now.queued[channel])} href={now.queued[channel] === 0 ? undefined : '/inbox/unassigned'} />
+                <Figure key={channel} label={channelNames[channel]} value={countOf(now.queued[channel])} href={now.queued[channel] === 0 ? undefined : '/inbox/unassigned'} />
               ))}
             </Figures>
           </div>

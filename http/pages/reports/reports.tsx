@@ -53,7 +53,7 @@ export function Reports({ params }: { readonly params: Readonly<Record<string, s
         </a>
         {reportPlaces.filter(isOpenTo).map((one) => (
           <a key={one.slug} href={reportHref(one.slug)} aria-current={slug === one.slug ? 'page' : undefined}>
-            {one.title}
+            {one.short ?? one.title}
           </a>
         ))}
       </nav>
