@@ -1,7 +1,7 @@
 // The customer's side of a chat: starting one, writing in it, rating it. Decisions 4.12.
 
 import type { ConversationRecord } from '../store/conversations.ts';
-import { findCurrentConversation } from '../store/conversations.ts';
+import { findCurrentConversation, newestConversationsOfVisitor } from '../store/conversations.ts';
 import { findMessage, type MessageRecord } from '../store/messages.ts';
 import type { VisitorRecord } from '../store/visitors.ts';
 import { noteStartedChat } from './campaigns.ts';
@@ -77,6 +77,11 @@ export function currentChat(view: View, visitorId: string): CustomerConversation
   return conversation === undefined ? null : customerConversation(conversation);
 }
 
+/** The visitor's chats, the newest first. */
+export function listOwnChats(view: View, limit: number): readonly CustomerConversation[] {
+  return newestConversationsOfVisitor(view.db, { visitorId: callingVisitor(view).id, channel: 'chat', limit }).map(customerConversation);
+}
+
 /**
  * Somebody else's conversation is not there; nor is a ticket, since a browser only claims its visitor's address while mail goes
  * to whoever has it.
@@ -89,13 +94,13 @@ export function requireOwnConversation(view: View, conversationId: string): { vi
 }
 
 /** The message that this visitor sent with this id before, if it did. */
-function sentBefore(ctx: Context, visitor: VisitorRecord, messageId: string | undefined): MessageRecord | undefined {
+export function sentBefore(ctx: Context, visitor: VisitorRecord, messageId: string | undefined): MessageRecord | undefined {
   const message = messageId === undefined ? undefined : findMessage(ctx.db, messageId);
   if (message !== undefined && (message.senderType !== 'visitor' || message.senderId !== visitor.id)) refuse('conflict', { message: 'Another message has this messageId.' });
   return message;
 }
 
-function customerMessage(visitor: VisitorRecord, { messageId, body, attachments }: CustomerDraft): MessageDraft {
+export function customerMessage(visitor: VisitorRecord, { messageId, body, attachments }: CustomerDraft): MessageDraft {
   return { id: messageId, senderType: 'visitor', senderId: visitor.id, body, attachments };
 }
 

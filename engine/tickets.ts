@@ -1,21 +1,22 @@
-// Tickets: conversations by mail. Opened by an agent here, by a customer's mail in inbound-mail.ts; numbered without gaps, since
+// Tickets: conversations by mail. Opened by an agent or from the widget here, by a customer's mail in inbound-mail.ts; numbered without gaps, since
 // the number is taken in the transaction that writes the ticket. Specification 4.6.
 
 import type { ConversationRecord } from '../store/conversations.ts';
 import { findOldestSite } from '../store/sites.ts';
 import type { VisitorRecord } from '../store/visitors.ts';
 import { callingAgent, isSenior } from './access.ts';
-import { addConversation, conversationView, type ConversationView, newConversation } from './conversation.ts';
+import { type CustomerDraft, customerMessage, sentBefore } from './chats.ts';
+import { addConversation, conversationKind, conversationView, type ConversationView, newConversation } from './conversation.ts';
 import { requireFeature } from './entitlements.ts';
 import { refuse, refuseField } from './errors.ts';
-import { localPartOf, subjectKeyOf } from './mail-addresses.ts';
-import { appendAgentMessage, requireText } from './messages.ts';
+import { localPartOf, oneLine, subjectKeyOf } from './mail-addresses.ts';
+import { appendAgentMessage, appendMessage, requireText } from './messages.ts';
 import { theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
 import { addSite } from './sites.ts';
 import { startMailThread } from './ticket-mail.ts';
-import { visitorOfAddress } from './visitors.ts';
+import { callingVisitor, identify, visitorOfAddress } from './visitors.ts';
 import { putWorkspace, theWorkspace } from './workspace.ts';
 
 export interface TicketParams {
@@ -42,6 +43,42 @@ export const createTicket = command('ticket.create', (ctx, params: TicketParams)
   const { conversation } = appendAgentMessage(ctx, ticket, { agent, body: params.body, isOpening: true, mailHost: params.mailHost });
   return conversationView(conversation);
 });
+
+export interface LeftTicket extends CustomerDraft {
+  readonly email: string;
+  readonly name?: string | undefined;
+  readonly mailHost: string;
+}
+
+/** A subject that is made of a text is no longer than a list shows. */
+const madeSubjectChars = 80;
+
+/**
+ * A customer leaves a question in the widget, to be answered by mail at the address that it gives; what is answered goes there and
+ * nowhere else. Refuses forbidden when blocked, feature_locked, invalid_body, conflict for somebody else's messageId.
+ */
+export const leaveTicket = command('widget.leaveTicket', (ctx, params: LeftTicket): { ticketNumber: number | null } => {
+  const visitor = callingVisitor(ctx);
+  requireFeature(ctx, 'tickets');
+  requireText(params.body);
+  const sent = sentBefore(ctx, visitor, params.messageId);
+  if (sent !== undefined) return { ticketNumber: ctx.state(conversationKind, sent.conversationId)?.ticketNumber ?? null };
+  const customer = identify(ctx, { ...visitor, lastSeenAt: ctx.at }, { email: params.email.toLowerCase(), name: params.name });
+  const subject = subjectOf(params.body);
+  const ticket = openTicket(ctx, { customer, subject, departmentId: theWorkspace(ctx).settings.defaultDepartmentId });
+  startMailThread(ctx, ticket, { customerAddress: params.email.toLowerCase(), subjectKey: subjectKeyOf(subject), mailHost: params.mailHost });
+  appendMessage(ctx, ticket, customerMessage(customer, params));
+  return { ticketNumber: ticket.ticketNumber };
+});
+
+/** Its first line, cut between words where it is long. */
+function subjectOf(text: string): string {
+  const line = oneLine(text.trim().split('\n')[0] ?? '');
+  if (line.length <= madeSubjectChars) return line;
+  const cut = line.slice(0, madeSubjectChars).toWellFormed();
+  const end = cut.lastIndexOf(' ');
+  return `${(end > madeSubjectChars / 2 ? cut.slice(0, end) : cut).trimEnd()}…`;
+}
 
 /** The visitor that an address stands for. A workspace without a site gets one, since a visitor belongs to a site. Refuses site_bootstrap_failed. */
 export function ticketCustomer(ctx: Context, person: { email: string; name: string | null; mailHost: string }): VisitorRecord {

@@ -139,8 +139,12 @@ export function openChatsByAgent(db: Database): Map<string, number> {
 
 /** The visitor's newest conversation in this channel. */
 export function findCurrentConversation(db: Database, visitorId: string, channel: Channel): ConversationRecord | undefined {
-  const row = db.get<ConversationRow>(`SELECT * FROM conversation WHERE visitorId = ? AND channel = ? ORDER BY createdAt DESC, id DESC LIMIT 1`, [visitorId, channel]);
-  return row && conversationFromRow(row);
+  return newestConversationsOfVisitor(db, { visitorId, channel, limit: 1 })[0];
+}
+
+/** Of one channel, the newest first. */
+export function newestConversationsOfVisitor(db: Database, { visitorId, channel, limit }: { visitorId: string; channel: Channel; limit: number }): ConversationRecord[] {
+  return db.all<ConversationRow>('SELECT * FROM conversation WHERE visitorId = ? AND channel = ? ORDER BY createdAt DESC, id DESC LIMIT ?', [visitorId, channel, limit]).map(conversationFromRow);
 }
 
 /** The visitor's newest conversation of any channel. */

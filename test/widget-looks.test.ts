@@ -65,11 +65,11 @@ t.test('the looks of the widget', { skip: noBrowser }, async (t) => {
     const focused = () => page.evaluate(`(() => { const { activeElement } = document.querySelector('[data-switchboard]')?.shadowRoot ?? {}; return activeElement === null ? null : (activeElement.getAttribute('aria-label') ?? activeElement.className) })()`);
     t.equal(await focused(), site.name, 'the panel, not the text, which would bring up the keyboard');
     const order: unknown[] = [];
-    for (let step = 0; step < 6; step += 1) {
+    for (let step = 0; step < 8; step += 1) {
       await page.keyboard.press('Tab');
       order.push(await focused());
     }
-    t.strictSame(order, ['Close chat', 'Conversation', 'Attach a file', 'Your message', 'Close chat', 'Conversation'], 'round and round; what cannot be sent is no stop');
+    t.strictSame(order, ['Earlier conversations', 'Sound off', 'Close chat', 'Conversation', 'Attach a file', 'Your message', 'Earlier conversations', 'Sound off'], 'round and round; what cannot be sent is no stop');
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Shift+Tab');
     t.equal(await focused(), 'Your message');

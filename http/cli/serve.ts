@@ -35,15 +35,18 @@ export const command: Command = {
       [
         `Switchboard listens on ${running.url}`,
         `  data    ${resolve(config.dataDir)}`,
+        `  open    ${base}/register to make a workspace, ${base}/sign-in to go on with one`,
         `  docs    ${base}/docs`,
         ...(config.rateLimits ? [] : ['  RATE_LIMITS=off: no call is counted against a cap']),
         ...(config.allowPrivateWebhooks ? ['  ALLOW_PRIVATE_WEBHOOKS: webhooks and shops may be at addresses that are not public'] : []),
         ...(config.allowPrivateCrawl ? ['  ALLOW_PRIVATE_CRAWL: crawls, imports and attachments may come from addresses that are not public'] : []),
         ...(running.smtpPort === undefined ? [] : [`  mail    SMTP on port ${running.smtpPort}, for addresses at ${config.mailHost}`]),
-        '  start   curl -s -X POST ' + `${base}/api/v1/auth/register -H 'Content-Type: application/json' -H 'Accept: application/json' \\`,
+        '  or      curl -s -X POST ' + `${base}/api/v1/auth/register -H 'Content-Type: application/json' -H 'Accept: application/json' \\`,
         `            -d '{"email":"you@example.com","password":"choose a long one here","workspaceName":"My shop","siteUrl":"https://example.com"}'`,
       ].join('\n'),
     );
+    // Made before anybody asks, by processes and threads that nobody waits for. What cannot be made is made again, and told, when it is asked for.
+    await running.services.pageFiles.document().catch(() => undefined);
     keepMemoryLow();
     // Its listener keeps the process; this says only that the start went well.
     return exitCodes.done;

@@ -1,12 +1,14 @@
 // The customer's side: what the widget calls, by visitor token after the first call. Decisions 4.12.
 
 import Type from 'typebox';
-import { currentChat, listOwnMessages, rateConversation, readAsCustomer, startChat, writeAsCustomer } from '../../engine/chats.ts';
+import { currentChat, listOwnChats, listOwnMessages, rateConversation, readAsCustomer, startChat, writeAsCustomer } from '../../engine/chats.ts';
 import { refuse } from '../../engine/errors.ts';
 import { workspaceIdIn } from '../../engine/locator.ts';
 import { siteHours } from '../../engine/office-hours.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
+import { hasFeature } from '../../engine/entitlements.ts';
 import { requireSite } from '../../engine/sites.ts';
+import { leaveTicket } from '../../engine/tickets.ts';
 import { noteCampaignEvent } from '../../engine/campaigns.ts';
 import { identifySelf, visitorSelf } from '../../engine/visitors.ts';
 import { openSession, viewPage } from '../../engine/visits.ts';
@@ -35,6 +37,10 @@ const Campaigns = Type.Array(
 const ById = Type.Object({ conversationId: Id });
 /** A visitor writes by hand; this many calls a minute are a script's. */
 const sessionsPerMinute = 600;
+/** Of one address: more than an office of customers leaves. */
+const ticketsPerMinute = 20;
+/** More than a customer looks through. */
+const maxChats = 20;
 
 export const widgetRoutes = [
   route({
@@ -61,6 +67,8 @@ export const widgetRoutes = [
         visitorToken: Type.String(),
         site: WidgetSite,
         officeHoursOpen: Type.Boolean(),
+        nextOpenAt: nullable(Type.String({ description: 'When somebody is there again; null while it is open, or when that is not known.' })),
+        takesTickets: Type.Boolean({ description: 'Whether a question may be left, to be answered by mail.' }),
         seq: Type.Integer({ description: 'Events after this one may be news: a socket goes on from here.' }),
         csatEnabled: Type.Boolean({ description: 'Whether ratings are taken.' }),
         conversation: nullable(CustomerConversation),
@@ -82,11 +90,14 @@ export const widgetRoutes = [
         params: { embedId: body.siteId, visitorId: named?.workspaceId === workspaceId ? named.visitorId : undefined, url: body.url, name: body.name, email: body.email, ip, userAgent },
       });
       const view = workspace.view({ kind: 'visitor', visitorId: visitor.id });
+      const { officeHoursOpen, nextChange } = siteHours(view, requireSite(view, site.id));
       return {
         visitor: visitorSelf(visitor),
         visitorToken: visitorTokens.issue(workspaceId, visitor.id),
         site: { embedId: site.embedId, name: site.name, primaryColor: site.primaryColor, launcherPosition: site.launcherPosition, welcomeMessage: site.welcomeMessage },
-        officeHoursOpen: siteHours(view, requireSite(view, site.id)).officeHoursOpen,
+        officeHoursOpen,
+        nextOpenAt: officeHoursOpen ? null : nextChange,
+        takesTickets: hasFeature(view, 'tickets'),
         seq: workspace.publishedSeq,
         csatEnabled: theWorkspace(view).settings.csatEnabled,
         conversation: currentChat(view, visitor.id),
@@ -140,6 +151,35 @@ export const widgetRoutes = [
     reply: { status: 201, schema: Type.Object({ conversation: CustomerConversation, message: Message }) },
     refusals: ['conflict'],
     run: ({ workspaceId, caller, body }, { engine }) => engine.execute(startChat, { workspaceId, caller, params: { messageId: body.messageId, body: body.body, attachments: body.attachments, campaignId: body.campaignId } }),
+  }),
+
+  route({
+    operation: 'widget.listChats',
+    method: 'GET',
+    path: '/widget/conversations',
+    tag: 'Widget',
+    summary: 'My chats',
+    description: `The newest ${maxChats}, the newest first. No tickets: a browser only claims its visitor's address, and mail goes to whoever has it.`,
+    access: { kind: 'visitor' },
+    reply: { status: 200, schema: Type.Object({ conversations: Type.Array(CustomerConversation) }) },
+    refusals: [],
+    read: (view) => ({ conversations: listOwnChats(view, maxChats) }),
+  }),
+
+  route({
+    operation: 'widget.leaveTicket',
+    method: 'POST',
+    path: '/widget/tickets',
+    tag: 'Widget',
+    summary: 'Leave a question to be answered by mail',
+    description: 'For when nobody is there. Makes a ticket; its answers go to the address that is given, and are not shown in the widget.',
+    access: { kind: 'visitor' },
+    limit: { by: 'ip', perMinute: ticketsPerMinute },
+    httpOnly: true,
+    body: Type.Object({ ...CustomerMessageInput.properties, email: Email, name: Type.Optional(PersonName) }),
+    reply: { status: 201, schema: Type.Object({ ticketNumber: nullable(Type.Integer()) }) },
+    refusals: ['feature_locked', 'conflict'],
+    run: ({ workspaceId, caller, body }, { engine, config }) => engine.execute(leaveTicket, { workspaceId, caller, params: { ...body, mailHost: config.mailHost } }),
   }),
 
   route({

@@ -49,7 +49,7 @@ export async function mount({ base, siteId, locale }: MountOptions): Promise<App
   const chat: Chat = new Chat({ api, visit, shelf, base, siteId, onChange: () => chatWindow.draw() });
   const campaigns = new Campaigns({ api, mayShow: () => !chatWindow.isOpen && !isTalking(chat), show: (campaign) => chatWindow.offer(campaign) });
   const wording = wordingFor([locale, document.documentElement.lang, ...navigator.languages]);
-  const chatWindow: ChatWindow = new ChatWindow({ api, chat, visit, shelf: tabShelf, wording, tellCampaign: (campaign, type) => campaigns.tell(campaign, type) });
+  const chatWindow: ChatWindow = new ChatWindow({ api, chat, visit, shelf: tabShelf, keptShelf: shelf, wording, tellCampaign: (campaign, type) => campaigns.tell(campaign, type) });
   chat.begin();
   chatWindow.draw();
   campaigns.offer(offered ?? []);

@@ -140,6 +140,13 @@ export class Chat {
     this.#options.onChange();
   }
 
+  /** An earlier one, to be read again and gone on with. */
+  goBackTo(conversation: Conversation): void {
+    if (conversation.id === this.#conversation?.id) return;
+    this.#moveTo(conversation);
+    this.wake();
+  }
+
   async loadEarlier(): Promise<void> {
     const { earlier } = this.#messages;
     const conversation = this.#conversation;

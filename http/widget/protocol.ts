@@ -55,6 +55,9 @@ export interface Session {
   readonly visitorToken: string;
   readonly site: Site;
   readonly officeHoursOpen: boolean;
+  /** When somebody is there again; null while it is open, or when that is not known. */
+  readonly nextOpenAt: string | null;
+  readonly takesTickets: boolean;
   readonly csatEnabled: boolean;
   readonly conversation: Conversation | null;
 }

@@ -43,6 +43,19 @@ const en = {
   tooLong: 'A message may have 10,000 characters.',
   dismiss: 'Dismiss',
   messageFrom: 'Message from {name}',
+  awayUntil: 'We are back {when}.',
+  name: 'Your name (optional)',
+  leave: 'Send',
+  leaveHint: 'Nobody is here right now. Leave your question, and we will answer by mail.',
+  left: 'Thank you. We will answer to {email}.',
+  leaveAnother: 'Ask something else',
+  checkEmail: 'Please check the address.',
+  history: 'Earlier conversations',
+  noHistory: 'There are none yet.',
+  back: 'Back',
+  over: 'ended',
+  soundOn: 'Sound on',
+  soundOff: 'Sound off',
 };
 
 export type Strings = Readonly<typeof en>;
@@ -90,6 +103,19 @@ const de: Strings = {
   tooLong: 'Eine Nachricht darf 10.000 Zeichen haben.',
   dismiss: 'Ausblenden',
   messageFrom: 'Nachricht von {name}',
+  awayUntil: 'Wir sind {when} wieder da.',
+  name: 'Ihr Name (freiwillig)',
+  leave: 'Absenden',
+  leaveHint: 'Gerade ist niemand da. Hinterlassen Sie Ihre Frage, wir antworten per E-Mail.',
+  left: 'Danke. Wir antworten an {email}.',
+  leaveAnother: 'Noch etwas fragen',
+  checkEmail: 'Bitte prüfen Sie die Adresse.',
+  history: 'Frühere Unterhaltungen',
+  noHistory: 'Es gibt noch keine.',
+  back: 'Zurück',
+  over: 'beendet',
+  soundOn: 'Ton an',
+  soundOff: 'Ton aus',
 };
 
 const fr: Strings = {
@@ -135,6 +161,19 @@ const fr: Strings = {
   tooLong: 'Un message peut compter 10 000 caractères.',
   dismiss: 'Masquer',
   messageFrom: 'Message de {name}',
+  awayUntil: 'Nous serons de retour {when}.',
+  name: 'Votre nom (facultatif)',
+  leave: 'Envoyer',
+  leaveHint: 'Personne n’est là pour le moment. Laissez votre question, nous répondrons par e-mail.',
+  left: 'Merci. Nous répondrons à {email}.',
+  leaveAnother: 'Poser une autre question',
+  checkEmail: 'Veuillez vérifier l’adresse.',
+  history: 'Conversations précédentes',
+  noHistory: 'Il n’y en a pas encore.',
+  back: 'Retour',
+  over: 'terminée',
+  soundOn: 'Son activé',
+  soundOff: 'Son coupé',
 };
 
 const es: Strings = {
@@ -180,6 +219,19 @@ const es: Strings = {
   tooLong: 'Un mensaje puede tener 10 000 caracteres.',
   dismiss: 'Descartar',
   messageFrom: 'Mensaje de {name}',
+  awayUntil: 'Volvemos {when}.',
+  name: 'Su nombre (opcional)',
+  leave: 'Enviar',
+  leaveHint: 'Ahora no hay nadie. Deje su pregunta y le responderemos por correo.',
+  left: 'Gracias. Responderemos a {email}.',
+  leaveAnother: 'Preguntar otra cosa',
+  checkEmail: 'Compruebe la dirección.',
+  history: 'Conversaciones anteriores',
+  noHistory: 'Todavía no hay ninguna.',
+  back: 'Volver',
+  over: 'terminada',
+  soundOn: 'Sonido activado',
+  soundOff: 'Sonido desactivado',
 };
 
 const ar: Strings = {
@@ -225,6 +277,19 @@ const ar: Strings = {
   tooLong: 'يمكن أن تحتوي الرسالة على 10000 حرف.',
   dismiss: 'إخفاء',
   messageFrom: 'رسالة من {name}',
+  awayUntil: 'نعود {when}.',
+  name: 'اسمك (اختياري)',
+  leave: 'إرسال',
+  leaveHint: 'لا يوجد أحد الآن. اترك سؤالك وسنجيب بالبريد الإلكتروني.',
+  left: 'شكرًا. سنرد على {email}.',
+  leaveAnother: 'اطرح سؤالًا آخر',
+  checkEmail: 'يرجى التحقق من العنوان.',
+  history: 'المحادثات السابقة',
+  noHistory: 'لا توجد بعد.',
+  back: 'رجوع',
+  over: 'انتهت',
+  soundOn: 'الصوت مفعّل',
+  soundOff: 'الصوت متوقف',
 };
 
 const languages: Readonly<Record<string, Strings>> = { en, de, fr, es, ar };

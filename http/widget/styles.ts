@@ -104,6 +104,15 @@ svg { width: 22px; height: 22px; fill: currentColor; display: block; }
 .problem:empty { display: none; }
 .notice { margin: 0; padding: 14px 18px; color: var(--soft); text-align: center; }
 
+.away { flex: 1; min-height: 0; overflow-y: auto; padding: 16px; }
+.away form { display: flex; flex-direction: column; gap: 10px; }
+.away p { margin: 0 0 10px; }
+.chats { list-style: none; margin: 0 !important; padding: 0; }
+.chat { display: block; width: 100%; padding: 10px 12px; border-radius: 10px; text-align: start; }
+.chat:hover { background: var(--tint); }
+.chat .what { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.chat small { color: var(--soft); }
+
 .composer { flex: none; padding: 10px 12px calc(10px + env(safe-area-inset-bottom)); border-top: 1px solid var(--line); display: flex; flex-direction: column; gap: 6px; }
 .composer .row { display: flex; align-items: flex-end; gap: 4px; }
 .composer textarea { flex: 1; min-width: 0; max-height: 140px; padding: 9px 12px; border: 1px solid var(--soft); border-radius: 20px; background: var(--paper); resize: none; line-height: 20px; }

@@ -2,15 +2,19 @@
 // to it. All of it is in one shadow root, which the page's styles do not reach.
 
 import type { Api } from './api.ts';
+import { AwayForm } from './away-form.ts';
 import { campaignCard } from './campaign-card.ts';
 import type { Chat } from './chat.ts';
 import { Composer } from './composer.ts';
 import { button, h, icon, on, setText } from './dom.ts';
 import { detached, guarded } from './guard.ts';
+import { Head, isSomebodyThere } from './head.ts';
+import { History } from './history.ts';
 import { MessageList } from './message-list.ts';
-import type { Attachment, Campaign } from './protocol.ts';
+import type { Attachment, Campaign, Conversation } from './protocol.ts';
 import { emailForm, ratingForm } from './questions.ts';
 import type { Shelf } from './shelf.ts';
+import { Sound } from './sound.ts';
 import { fill, type Wording } from './strings.ts';
 import { dress, readableOn } from './styles.ts';
 import type { Visit } from './visit.ts';
@@ -21,6 +25,8 @@ export interface ChatWindowOptions {
   readonly visit: Visit;
   /** Of this tab. */
   readonly shelf: Shelf;
+  /** Of this browser. */
+  readonly keptShelf: Shelf;
   readonly wording: Wording;
   tellCampaign(campaign: Campaign, type: 'click' | 'dismiss'): void;
 }
@@ -45,16 +51,23 @@ export class ChatWindow {
   readonly #email: HTMLElement;
   /** What stands under a conversation that is over. */
   #over: { readonly conversationId: string; readonly element: HTMLElement; readonly said: HTMLElement; readonly rating: HTMLElement } | undefined;
+  /** Undefined where questions cannot be left. */
+  readonly #away: AwayForm | undefined;
+  readonly #history: History;
+  readonly #head: Head;
+  readonly #sound: Sound;
   #asksEmail = false;
+  #isLookingBack = false;
+  #heard = 0;
   #campaign: Campaign | undefined;
   #isOpen = false;
   #isDrawing = false;
 
   constructor(options: ChatWindowOptions) {
     this.#options = options;
-    const { api, chat, visit, shelf, wording } = options;
+    const { api, chat, visit, shelf, keptShelf, wording } = options;
     const { strings, direction, locale } = wording;
-    const { site, officeHoursOpen } = visit.session;
+    const { site, takesTickets, visitor } = visit.session;
     this.#shadow = this.#host.attachShadow({ mode: 'open' });
     dress(this.#shadow);
 
@@ -64,18 +77,19 @@ export class ChatWindow {
     this.#composer = new Composer({ api, strings, shelf, send: (text, attachments) => this.#send(text, attachments), typing: () => chat.typing() });
     this.#locked = h('p', { class: 'notice', role: 'status', hidden: true }, strings.locked);
     this.#offline = h('div', { class: 'offline', role: 'status', hidden: true }, strings.offline);
+    if (!isSomebodyThere(visit.session) && takesTickets) this.#away = new AwayForm({ api, strings, shelf, visitor });
+    this.#history = new History({ api, wording, choose: (conversation) => this.#goBackTo(conversation) });
+    this.#sound = new Sound(keptShelf);
+    this.#head = new Head({ session: visit.session, wording, sound: this.#sound, lookBack: () => this.#lookBack(), close: () => this.close() });
     this.#email = emailForm(strings, (email) => visit.identify({ email }));
     this.#panel = h(
       'div',
       { class: 'panel', role: 'dialog', 'aria-label': site.name, tabindex: '-1', hidden: true },
-      h(
-        'div',
-        { class: 'head' },
-        h('div', {}, h('h2', {}, h('bdi', {}, site.name)), h('p', {}, officeHoursOpen ? strings.online : strings.away)),
-        button({ class: 'plain', 'aria-label': strings.close }, icon('close'), () => this.close()),
-      ),
+      this.#head.element,
       this.#offline,
       this.#list.element,
+      this.#history.element,
+      ...(this.#away === undefined ? [] : [this.#away.element]),
       this.#locked,
       this.#composer.element,
     );
@@ -100,7 +114,7 @@ export class ChatWindow {
     this.#show();
     // On a screen keyboard's device the keyboard would cover what there is to read.
     if (matchMedia('(pointer: coarse)').matches) this.#panel.focus();
-    else this.#composer.focus();
+    else this.#focus();
   }
 
   close(): void {
@@ -171,12 +185,17 @@ export class ChatWindow {
     this.#launcher.setAttribute('aria-label', unread > 0 && !this.#isOpen ? `${label}, ${fill(strings.unread, { n: unread })}` : label);
     this.#badge.hidden = unread === 0 || this.#isOpen;
     setText(this.#badge, unread > mostUnread ? `${mostUnread}+` : String(unread));
+    if (unread > this.#heard && (!this.#isOpen || document.hidden)) this.#sound.play();
+    this.#heard = unread;
     this.#panel.hidden = !this.#isOpen;
     if (!this.#isOpen) return;
+    const isAway = this.#isAway();
+    if (this.#away !== undefined) this.#away.element.hidden = !isAway || this.#isLookingBack;
+    this.#list.element.hidden = isAway || this.#isLookingBack;
     this.#panel.setAttribute('aria-modal', String(matchMedia(wholeScreen).matches));
     this.#offline.hidden = !chat.isTroubled || chat.isLocked;
     this.#locked.hidden = !chat.isLocked;
-    this.#composer.element.hidden = chat.isLocked;
+    this.#composer.element.hidden = chat.isLocked || isAway || this.#isLookingBack;
     this.#list.render(this.#after());
     this.#markRead();
   }
@@ -209,6 +228,31 @@ export class ChatWindow {
     this.#options.chat.beginAnew();
     this.#list.quote(undefined);
     this.#composer.focus();
+  }
+
+  /** Nobody is there, and nothing goes on: a question can be left. */
+  #isAway(): boolean {
+    const { chat } = this.#options;
+    return this.#away !== undefined && chat.conversation === null && chat.drafts.length === 0 && this.#campaign === undefined && !chat.isLocked;
+  }
+
+  async #lookBack(): Promise<void> {
+    this.#isLookingBack = !this.#isLookingBack;
+    this.#head.showHistory(this.#isLookingBack);
+    this.draw();
+    if (this.#isLookingBack) await this.#history.show();
+    else this.#history.hide();
+  }
+
+  #goBackTo(conversation: Conversation): void {
+    detached(this.#lookBack());
+    this.#options.chat.goBackTo(conversation);
+    this.#focus();
+  }
+
+  #focus(): void {
+    if (this.#isAway()) this.#away?.focus();
+    else this.#composer.focus();
   }
 
   #send(text: string, attachments: readonly Attachment[]): void {

@@ -73,6 +73,7 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'widget.viewPage': () => ({ url: 'https://example.com/' }),
   'widget.identify': () => ({ name: 'x' }),
   'widget.startChat': () => ({ body: 'x' }),
+  'widget.leaveTicket': () => ({ body: 'x', email: 'x@example.com' }),
   'widget.sendMessage': () => ({ body: 'x' }),
   'widget.rate': () => ({ rating: 5 }),
   'widget.presignUpload': () => ({ filename: 'x.txt', contentType: 'text/plain', size: 1 }),

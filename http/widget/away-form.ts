@@ -1,0 +1,80 @@
+// What stands instead of the composer while nobody is there: a question is left with an address, and answered by mail. What was
+// written is kept until it is acknowledged, and sent again under the same id, so that it is there once.
+
+import { type Api, CallFailed } from './api.ts';
+import { button, h, on } from './dom.ts';
+import { newId } from './outbox.ts';
+import type { Visitor } from './protocol.ts';
+import type { Shelf } from './shelf.ts';
+import { fill, type Strings } from './strings.ts';
+
+export interface AwayFormOptions {
+  readonly api: Api;
+  readonly strings: Strings;
+  /** Of this tab. */
+  readonly shelf: Shelf;
+  readonly visitor: Visitor;
+}
+
+interface Written {
+  readonly messageId: string;
+  readonly body: string;
+}
+
+const maxChars = 10_000;
+
+export class AwayForm {
+  readonly element: HTMLElement;
+  readonly #text: HTMLTextAreaElement;
+
+  constructor({ api, strings, shelf, visitor }: AwayFormOptions) {
+    let written = shelf.read<Written>('away') ?? { messageId: newId(), body: '' };
+    const name = h('input', { class: 'field', autocomplete: 'name', maxlength: '120', 'aria-label': strings.name, placeholder: strings.name });
+    const email = h('input', { class: 'field', type: 'email', autocomplete: 'email', required: true, maxlength: '254', 'aria-label': strings.emailLabel, placeholder: strings.emailLabel });
+    name.value = visitor.name ?? '';
+    email.value = visitor.email ?? '';
+    this.#text = h('textarea', { class: 'field', rows: '4', required: true, maxlength: String(maxChars), 'aria-label': strings.write, placeholder: strings.placeholder });
+    this.#text.value = written.body;
+    const problem = h('p', { class: 'problem', role: 'alert' });
+    const submit = h('button', { type: 'submit', class: 'primary' }, strings.leave);
+    const form = h('form', {}, h('p', {}, strings.leaveHint), name, email, this.#text, problem, submit);
+    const done = h('p', { role: 'status' });
+    const again = button({ class: 'quiet' }, strings.leaveAnother, () => this.element.replaceChildren(form));
+    this.element = h('div', { class: 'away' }, form);
+
+    on(this.#text, {
+      input: () => {
+        written = { ...written, body: this.#text.value };
+        shelf.write('away', written);
+      },
+    });
+    on(form, {
+      submit: async (event) => {
+        event.preventDefault();
+        problem.textContent = '';
+        const body = this.#text.value.trim();
+        if (body === '' || submit.disabled) return;
+        submit.disabled = true;
+        const [address, said] = [email.value.trim(), name.value.trim()];
+        try {
+          await api.call('POST', 'tickets', { messageId: written.messageId, body, email: address, ...(said === '' ? {} : { name: said }) });
+          written = { messageId: newId(), body: '' };
+          shelf.remove('away');
+          this.#text.value = '';
+          done.textContent = fill(strings.left, { email: address });
+          this.element.replaceChildren(done, again);
+          again.focus();
+        } catch (error) {
+          problem.textContent = error instanceof CallFailed && error.status === 400 ? strings.checkEmail : strings.failed;
+          throw error;
+        } finally {
+          submit.disabled = false;
+        }
+      },
+    });
+  }
+
+  focus(): void {
+    this.#text.focus();
+  }
+}

@@ -1,0 +1,74 @@
+// The head of the panel: whose chat it is, whether somebody is there, the way to earlier chats, the sound, the way out.
+
+import { button, h, icon } from './dom.ts';
+import type { Session } from './protocol.ts';
+import type { Sound } from './sound.ts';
+import { fill, type Wording } from './strings.ts';
+
+export interface HeadOptions {
+  readonly session: Session;
+  readonly wording: Wording;
+  readonly sound: Sound;
+  lookBack(): unknown;
+  close(): void;
+}
+
+const dayMs = 24 * 3600_000;
+/** A weekday alone says which day is meant. */
+const nearMs = 6 * dayMs;
+
+export class Head {
+  readonly element: HTMLElement;
+  readonly #options: HeadOptions;
+  readonly #history: HTMLButtonElement;
+  readonly #sound: HTMLButtonElement;
+
+  constructor(options: HeadOptions) {
+    this.#options = options;
+    const { session, wording, sound } = options;
+    const { strings } = wording;
+    this.#history = button({ class: 'plain' }, icon('history'), () => options.lookBack());
+    this.#sound = button({ class: 'plain' }, undefined, () => {
+      sound.toggle();
+      this.#showSound();
+    });
+    this.#showSound();
+    this.showHistory(false);
+    this.element = h(
+      'div',
+      { class: 'head' },
+      h('div', {}, h('h2', {}, h('bdi', {}, session.site.name)), h('p', {}, isSomebodyThere(session) ? strings.online : awayWords(session, wording))),
+      this.#history,
+      this.#sound,
+      button({ class: 'plain', 'aria-label': strings.close }, icon('close'), () => options.close()),
+    );
+  }
+
+  /** Whether earlier chats are what is shown. */
+  showHistory(isShown: boolean): void {
+    const { strings } = this.#options.wording;
+    this.#history.setAttribute('aria-label', isShown ? strings.back : strings.history);
+    this.#history.setAttribute('aria-pressed', String(isShown));
+  }
+
+  #showSound(): void {
+    const { wording, sound } = this.#options;
+    this.#sound.replaceChildren(icon(sound.isOn ? 'soundOn' : 'soundOff'));
+    this.#sound.setAttribute('aria-label', sound.isOn ? wording.strings.soundOn : wording.strings.soundOff);
+    this.#sound.setAttribute('aria-pressed', String(sound.isOn));
+  }
+}
+
+/** A session lasts over pages, and somebody may have come since it was opened. */
+export function isSomebodyThere({ officeHoursOpen, nextOpenAt }: Session): boolean {
+  return officeHoursOpen || (typeof nextOpenAt === 'string' && Date.parse(nextOpenAt) <= Date.now());
+}
+
+function awayWords({ nextOpenAt }: Session, { strings, locale }: Wording): string {
+  // What a session of before an update does not say is not known.
+  if (typeof nextOpenAt !== 'string') return strings.away;
+  const at = new Date(nextOpenAt);
+  const isNear = at.getTime() - Date.now() < nearMs;
+  const when = new Intl.DateTimeFormat(locale, isNear ? { weekday: 'long', hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'long' }).format(at);
+  return fill(strings.awayUntil, { when });
+}

@@ -1,0 +1,67 @@
+// The service's own pages in a real browser: contexts, what went wrong in them, and whether a page can be used by everybody.
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Service } from './service.ts';
+
+const executablePath = '/usr/bin/chromium';
+const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const axeText = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Teardown {
+  teardown(call: () => void | Promise<void>): void;
+}
+
+export interface OpenPage extends BrowserContextOptions {
+  /** Who is signed in there. */
+  readonly token?: string;
+  /** With its storage, as another tab. */
+  readonly in?: BrowserContext;
+}
+
+/** Browsers that look at one service's pages. */
+export class PageBrowsing {
+  readonly service: Pick<Service, 'url'>;
+  readonly #browser: Browser;
+  /** Errors nobody caught, and violations of policies. */
+  readonly problems: string[] = [];
+
+  constructor(service: Pick<Service, 'url'>, browser: Browser) {
+    this.service = service;
+    this.#browser = browser;
+  }
+
+  async open(path: string, options: OpenPage = {}): Promise<Page> {
+    const { token, in: given, ...contextOptions } = options;
+    const context = given ?? (await this.#browser.newContext({ reducedMotion: 'reduce', ...contextOptions }));
+    const page = await context.newPage();
+    page.on('pageerror', (error) => this.problems.push(`${page.url()}: ${String(error)}`));
+    page.on('console', (message) => {
+      if (/Content Security Policy|TrustedHTML|TrustedScript/.test(message.text())) this.problems.push(`${page.url()}: ${message.text()}`);
+    });
+    if (token !== undefined) await page.addInitScript(`localStorage.getItem('switchboard.token') ?? localStorage.setItem('switchboard.token', ${JSON.stringify(token)})`);
+    await page.goto(this.service.url + path);
+    return page;
+  }
+}
+
+/** Starts the browser; it is gone when the test is over. */
+export async function startPages(t: Teardown, service: Pick<Service, 'url'>): Promise<PageBrowsing> {
+  const browser = await chromium.launch({ executablePath, args, headless: true });
+  t.teardown(() => browser.close());
+  return new PageBrowsing(service, browser);
+}
+
+/** What is in the way of somebody who cannot see, point or tell colours apart, by WCAG 2.2 AA; one line for each. */
+export async function barriersOf(page: Page): Promise<string[]> {
+  // As text in the page's own world: its policy lets no other script in, and has no say over what the browser's owner runs.
+  await page.evaluate(axeText);
+  const { violations } = await page.evaluate<Found>(`axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`);
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary.replaceAll(/\s+/g, ' ')}`));
+}
+
+/** As axe-core describes its results. */
+interface Found {
+  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[] }[];
+}
