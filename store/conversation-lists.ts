@@ -10,6 +10,8 @@ export interface QueueFilter {
   readonly departmentId?: string | undefined;
   /** An agent, or `none` for what nobody has. */
   readonly assigneeId?: string | undefined;
+  /** What is offered to whose reach it is, and nothing else. */
+  readonly isOffered?: boolean | undefined;
 }
 
 interface Page {
@@ -23,6 +25,10 @@ export function queuePage(db: Database, page: Page & { filter: QueueFilter }): C
   const { reach, filter, limit } = page;
   const channels = reach.channels.filter((channel) => filter.channel === undefined || channel === filter.channel);
   const range = { ...below(page.cursor), limit };
+  if (filter.isOffered === true) {
+    const own = { ...range, isUnassigned: filter.assigneeId === 'none' ? 1 : 0, channels: JSON.stringify(channels), agentId: reach.agentId, departmentId: filter.departmentId ?? null };
+    return recordsAt(db, queueOfOffered(db, own));
+  }
   if (filter.assigneeId !== undefined && filter.assigneeId !== 'none') {
     return recordsAt(db, queueOfAssignee(db, { ...reachValues({ ...reach, channels }), ...range, assigneeId: filter.assigneeId, departmentId: filter.departmentId ?? null }));
   }

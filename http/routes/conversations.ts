@@ -74,12 +74,13 @@ export const conversationRoutes = [
       channel: Type.Optional(Channel),
       departmentId: Type.Optional(Id),
       assigneeId: Type.Optional(Type.Union([Id, Type.Literal('none')], { description: 'An agent, or none for what nobody has.' })),
+      offered: Type.Optional(Type.Boolean({ description: 'true: only what is offered to the caller and waits for its answer, whoever has it.' })),
       ...CursorQuery,
     }),
     reply: { status: 200, schema: ConversationPage },
     refusals: [],
     read(view, { query }) {
-      const { rows, nextCursor } = pageOf(query, (page) => listQueue(view, { filter: query, ...page }), byCreated);
+      const { rows, nextCursor } = pageOf(query, (page) => listQueue(view, { filter: { ...query, isOffered: query.offered }, ...page }), byCreated);
       return { conversations: rows, nextCursor };
     },
   }),

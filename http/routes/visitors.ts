@@ -2,10 +2,11 @@
 
 import Type from 'typebox';
 import { visitorHistory } from '../../engine/contacts.ts';
+import { listCompletionsOfVisitor } from '../../engine/goals.ts';
 import { blockVisitor, readVisitor, readVisitors, unblockVisitor } from '../../engine/visitors.ts';
 import type { VisitorRecord } from '../../store/visitors.ts';
 import { route } from '../route.ts';
-import { HistoryItem, Id, Visitor } from '../schemas.ts';
+import { GoalCompletion, HistoryItem, Id, Visitor } from '../schemas.ts';
 import type { Services } from '../services.ts';
 
 const maxIds = 50;
@@ -84,6 +85,20 @@ export const visitorRoutes = [
     reply: { status: 200, schema: Type.Object({ conversations: Type.Array(HistoryItem) }) },
     refusals: [],
     read: (view, { params }) => ({ conversations: visitorHistory(view, params.visitorId) }),
+  }),
+
+  route({
+    operation: 'visitor.completions',
+    method: 'GET',
+    path: '/visitors/{visitorId}/completions',
+    tag: 'Visitors',
+    summary: 'The goals that a visitor completed',
+    description: 'Newest first, at most 50; those of deleted goals too.',
+    access: { kind: 'agent', scope: 'visitors:read' },
+    params: Type.Object({ visitorId: Id }),
+    reply: { status: 200, schema: Type.Object({ completions: Type.Array(GoalCompletion) }) },
+    refusals: [],
+    read: (view, { params }) => listCompletionsOfVisitor(view, params.visitorId),
   }),
 ];
 
