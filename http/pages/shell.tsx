@@ -42,6 +42,8 @@ const statuses: readonly { readonly status: AgentStatus; readonly label: string 
 ];
 
 export function Shell({ children }: { readonly children: ComponentChildren }): JSX.Element {
+  // What is new is counted and told on every page.
+  useEffect(() => void import('./inbox/watch.ts'), []);
   useEffect(
     () =>
       addCommands([

@@ -5,7 +5,7 @@ import { signal, type Signal } from '@preact/signals';
 import { ApiError, call, token } from '../api.ts';
 import { onEvent } from '../live.ts';
 import type { Conversation, Message, Read } from '../records.ts';
-import { isUnread, newestOf, withMessage, withRead } from './merging.ts';
+import { newestOf, withMessage, withRead } from './merging.ts';
 
 /** What was to be changed had been changed meanwhile. `now` is as it is; `was` as the reader saw it. */
 export class StaleError extends Error {
@@ -30,9 +30,12 @@ export function conversationOf(conversationId: string): Conversation | undefined
   return signalOf(conversationId).value;
 }
 
-/** All that are known, in no order. */
+/** All that are known, in no order. Follows none of them. */
 export function* knownConversations(): Generator<Conversation> {
-  for (const { value } of kept.values()) if (value !== undefined) yield value;
+  for (const one of kept.values()) {
+    const conversation = one.peek();
+    if (conversation !== undefined) yield conversation;
+  }
 }
 
 /** Calls `tell` with every change. Answers how to stop. */
@@ -87,8 +90,6 @@ export function changesOf(was: Conversation | undefined, now: Conversation): str
   ].filter((one) => one !== undefined);
   return said.length === 0 || was === undefined ? 'it was changed a moment ago' : said.join(', ');
 }
-
-export { isUnread };
 
 function signalOf(conversationId: string): Signal<Conversation | undefined> {
   let found = kept.get(conversationId);

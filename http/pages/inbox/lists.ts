@@ -2,14 +2,16 @@
 // pending is read whole, in the background, so that every list of it is in the order of what was said last and its count is right;
 // what is over is read page by page as somebody scrolls there. The socket keeps them all.
 
-import { batch, computed, effect, type Signal, signal } from '@preact/signals';
+import { batch, computed, effect, type Signal, signal, untracked } from '@preact/signals';
 import { ApiError, call, token } from '../api.ts';
 import type { IconName } from '../design/icon.tsx';
 import { onResync } from '../live.ts';
 import { departments } from '../people.ts';
 import type { Agent, Conversation } from '../records.ts';
 import { me } from '../session.ts';
-import { forget, isUnread, knownConversations, loadConversation, onConversation, remember } from './conversations.ts';
+import { onceLive, socketOrPatience } from './beginning.ts';
+import { conversationOf, forget, knownConversations, loadConversation, onConversation, remember } from './conversations.ts';
+import { isUnread } from './merging.ts';
 import { SortedRows } from './sorted-rows.ts';
 
 export interface ListDefinition {
@@ -106,7 +108,10 @@ export function listOf(key: string): List | undefined {
 const reach = computed(() => JSON.stringify([me.value?.agent.id, me.value?.agent.role, me.value?.agent.channels, me.value?.agent.groupIds]));
 effect(() => {
   void reach.value;
-  for (const list of lists.value.values()) list.rebuild(me.peek()?.agent);
+  const all = lists.value;
+  untracked(() => {
+    for (const list of all.values()) list.rebuild(me.peek()?.agent);
+  });
 });
 onConversation(({ before, after }) => {
   const id = after?.id ?? before?.id;
@@ -118,11 +123,11 @@ onConversation(({ before, after }) => {
 
 /** Of the agent's own, those with something unread. */
 export const unreadOwn = computed(() => {
-  let count = 0;
   const mine = lists.value.get('mine')?.rows ?? [];
-  const ids = new Set(mine.map(({ id }) => id));
-  for (const one of knownConversations()) if (ids.has(one.id) && isUnread(one)) count += 1;
-  return count;
+  return mine.filter(({ id }) => {
+    const conversation = conversationOf(id);
+    return conversation !== undefined && isUnread(conversation);
+  }).length;
 });
 
 /** Reads one source page by page. */
@@ -180,6 +185,8 @@ export const pagers: Readonly<Record<Source, Pager>> = {
 
 /** Reads what is open, once; and all that was read again, when events were missed for good. What is shown stays until better is known. */
 async function readQueue(): Promise<void> {
+  await socketOrPatience();
+  onceLive(reread);
   const started = new Map([...knownConversations()].filter(isOpen).map((one) => [one.id, one]));
   for (let page = 0; page < maxPages; page += 1) {
     for (const { id } of await pagers.queue.next()) started.delete(id);
@@ -192,13 +199,16 @@ async function readQueue(): Promise<void> {
 
 effect(() => {
   void reach.value;
-  if (me.value === undefined) return;
-  for (const pager of Object.values(pagers)) pager.reset();
-  void readQueue();
+  untracked(() => {
+    for (const pager of Object.values(pagers)) pager.reset();
+    if (me.peek() !== undefined) void readQueue();
+  });
 });
-onResync(() => {
+onResync(reread);
+
+function reread(): void {
   const read = Object.entries(pagers).filter(([, pager]) => pager.state.peek() !== 'waiting');
   for (const [, pager] of read) pager.reset();
   void readQueue();
   for (const [source, pager] of read) if (source !== 'queue') void pager.next();
-});
+}

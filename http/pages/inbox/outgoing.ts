@@ -2,7 +2,7 @@
 // again after an answer that never came and is there once; they are kept in the browser until then, over a reload too. In a
 // conversation they leave one after the other, in the order in which they were written.
 
-import { effect, signal } from '@preact/signals';
+import { effect, signal, untracked } from '@preact/signals';
 import { ApiError, call, messageOf } from '../api.ts';
 import { connection } from '../live.ts';
 import type { Message, Note } from '../records.ts';
@@ -162,5 +162,5 @@ effect(() => {
 effect(() => {
   if (connection.value !== 'live' || me.value === undefined) return;
   failures = 0;
-  sendAll();
+  untracked(sendAll);
 });

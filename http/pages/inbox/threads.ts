@@ -5,6 +5,7 @@ import { batch, type Signal, signal } from '@preact/signals';
 import { call, token } from '../api.ts';
 import { onEvent, onResync } from '../live.ts';
 import type { Message, Note, Read } from '../records.ts';
+import { onceLive, socketOrPatience } from './beginning.ts';
 import { loadConversation } from './conversations.ts';
 import { markRead, mergeMessages, mergeNotes } from './timeline.ts';
 
@@ -29,8 +30,14 @@ export function threadOf(conversationId: string): Thread {
   threads.delete(conversationId);
   threads.set(conversationId, thread);
   for (const id of threads.keys()) if (threads.size > maxKept) threads.delete(id);
-  if (known === undefined) void readNewest(thread);
+  if (known === undefined) void begin(thread);
   return thread;
+}
+
+async function begin(thread: Thread): Promise<void> {
+  await socketOrPatience();
+  onceLive(() => void readNewest(thread));
+  await readNewest(thread);
 }
 
 /** The newest page and the notes; whatever was read before stays, unless there is a gap between. */

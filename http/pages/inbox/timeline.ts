@@ -78,7 +78,7 @@ export function itemsOf(parts: { readonly messages: readonly Message[]; readonly
     const before = items.at(-1);
     const goesOn = before?.kind === 'message' && isTogether(before.message, message);
     if (goesOn) items[items.length - 1] = { ...before, isLast: false };
-    add({ kind: 'message', key: message.id, at: message.createdAt, message, isFirst: !goesOn || items.at(-1) !== before, isLast: true });
+    add({ kind: 'message', key: message.id, at: message.createdAt, message, isFirst: !goesOn, isLast: true });
   }
   addNotesBefore('9999');
   const arrived = new Set(parts.messages.map(({ id }) => id));
