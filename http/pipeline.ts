@@ -400,7 +400,8 @@ function authorise(route: Route, view: View, call: Call, config: Config): void {
   const { access } = route;
   if (access.kind === 'agent') {
     const agent = callingAgent(view);
-    if (access.credential === 'key' && call.grant === undefined) refuse('unauthorized', { message: 'A valid API key is required.' });
+    const needsKey = access.credential === 'key' || (access.credential === 'keyOrAdmin' && agent.role !== 'admin');
+    if (needsKey && call.grant === undefined) refuse('unauthorized', { message: 'A valid API key is required.' });
     if (call.grant !== undefined && !allows(call.grant, access.scope)) refuse('insufficient_scope', { detail: { scope: access.scope ?? '*' } });
     if (access.role === 'admin' && agent.role !== 'admin') refuse(access.roleSlug ?? 'admin_required');
     if (access.role === 'senior' && !isSenior(agent)) refuse(access.roleSlug ?? 'admin_required');

@@ -25,8 +25,8 @@ export type Access =
       readonly feature?: Feature;
       /** How this area words the refusal of a feature. */
       readonly featureSlug?: 'feature_locked' | 'plan_limit';
-      /** Only a key will do: who signed in is told unauthorized. */
-      readonly credential?: 'key';
+      /** Only a key will do: who signed in is told unauthorized. `keyOrAdmin`: unless it is an admin. */
+      readonly credential?: 'key' | 'keyOrAdmin';
     }
   | { readonly kind: 'visitor' }
   /**

@@ -104,6 +104,7 @@ export const Call = Type.Object({
   status: ConversationStatus,
   state: Type.Enum(['ringing', 'answered', 'on_hold', 'voicemail', 'ended']),
   fromE164: nullable(Type.String({ description: 'Null when the caller withholds it.' })),
+  callerName: nullable(Type.String({ description: 'What the caller\'s contact is called.' })),
   toE164: Type.String(),
   phoneNumberId: Id,
   departmentId: nullable(Id),
@@ -116,6 +117,18 @@ export const Call = Type.Object({
   events: Type.Array(CallEvent, { description: 'The timeline.' }),
   createdAt: Time,
   updatedAt: Time,
+});
+
+export const Voicemail = Type.Object({
+  id: Id,
+  conversationId: Id,
+  fromE164: nullable(Type.String()),
+  callerName: nullable(Type.String({ description: 'What the caller\'s contact is called.' })),
+  durationMs: nullable(Type.Integer()),
+  recordingUrl: nullable(Type.String()),
+  transcript: nullable(Type.String()),
+  listenedAt: nullable(Time),
+  createdAt: Time,
 });
 
 export const SearchRow = Type.Object({

@@ -180,6 +180,24 @@ t.test('goals', async (t) => {
     }
   });
 
+  t.test('[4.15] a condition is tried on an address without being kept', async (t) => {
+    const attempt = (condition: object, url: string) => service.post('/url-match', { condition, url }, owner.token);
+    const address = 'https://shop.example/thanks?order=7';
+    for (const [operator, value, matches] of [
+      ['contains', '/thanks', true],
+      ['contains', '/Thanks', false],
+      ['equals', address, true],
+      ['starts-with', 'https://shop.example/', true],
+      ['ends-with', '/thanks', false],
+      ['regex', 'order=\\d+$', true],
+      ['regex', '^/thanks', false],
+    ] as const) {
+      t.same((await attempt({ operator, value }, address)).body, { matches }, `${operator} ${value}`);
+    }
+    for (const value of ['(', '(?=a)', '((a{100}){100}){100}']) t.match(await attempt({ operator: 'regex', value }, address), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { 'condition.value': [String] } } } }, value);
+    t.match(await attempt({ operator: 'equals', value: 'x' }, 'x'.repeat(2049)), { status: 400, body: { detail: { fieldErrors: { url: [String] } } } });
+  });
+
   t.test('[4.12] a blocked visitor completes nothing', async (t) => {
     await deleteAll();
     const goal = await create();

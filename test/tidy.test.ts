@@ -132,6 +132,7 @@ t.test('an outside library has one file that imports it', async (t) => {
     'cli-progress': ['workers/model-pull.ts'],
     otpauth: ['workers/totp.ts'],
     uqr: ['workers/totp.ts'],
+    uplot: ['http/pages/reports/chart.tsx'],
   };
   const anywhere = new Set(['typebox']);
   /** What runs in browsers is made of these. */

@@ -12,6 +12,7 @@ export type ConversationStatus = Static<typeof schemas.ConversationStatus>;
 export type Conversation = Static<typeof schemas.Conversation>;
 export type Handshake = Static<typeof schemas.Handshake>;
 export type Call = Static<typeof schemas.Call>;
+export type Voicemail = Static<typeof schemas.Voicemail>;
 export type CallEvent = Static<typeof schemas.CallEvent>;
 export type SearchRow = Static<typeof schemas.SearchRow>;
 export type Message = Static<typeof schemas.Message>;
@@ -25,6 +26,11 @@ export type HistoryItem = Static<typeof schemas.HistoryItem>;
 export type KbJob = Static<typeof schemas.KbJob>;
 export type UrlMatch = Static<typeof schemas.UrlMatch>;
 export type GoalCompletion = Static<typeof schemas.GoalCompletion>;
+
+export type OpeningHours = Static<typeof schemas.OpeningHours>;
+export type WeeklyHours = Static<typeof schemas.WeeklyHours>;
+export type CampaignContent = Static<typeof schemas.CampaignContent>;
+export type CampaignFrequency = Static<typeof schemas.CampaignFrequency>;
 
 export interface Workspace {
   readonly id: string;

@@ -17,6 +17,7 @@ import { dismiss, notices, notifyFailure } from './notices.ts';
 import type { AgentStatus } from './records.ts';
 import { openPalette, openShortcuts, Palette } from './search/palette.tsx';
 import { hasRole, me, setStatus, signOut } from './session.ts';
+import { sectionCommands } from './settings/sections.ts';
 import { chooseTheme, theme } from './theme.ts';
 import { unreadCount } from './title.ts';
 
@@ -57,6 +58,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
         { id: 'theme.system', title: 'Colours of the system', group: 'You', words: 'theme', run: () => chooseTheme('system') },
         { id: 'account.open', title: 'Your account', group: 'You', words: 'password profile', run: () => navigate('/account') },
         { id: 'session.signOut', title: 'Sign out', group: 'You', run: signOut },
+        ...sectionCommands(),
       ]),
     [],
   );

@@ -32,9 +32,14 @@ export class PageBrowsing {
     this.#browser = browser;
   }
 
+  /** For several pages that share a sign-in. */
+  context(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    return this.#browser.newContext({ reducedMotion: 'reduce', ...options });
+  }
+
   async open(path: string, options: OpenPage = {}): Promise<Page> {
     const { token, in: given, ...contextOptions } = options;
-    const context = given ?? (await this.#browser.newContext({ reducedMotion: 'reduce', ...contextOptions }));
+    const context = given ?? (await this.context(contextOptions));
     const page = await context.newPage();
     page.on('pageerror', (error) => this.problems.push(`${page.url()}: ${String(error)}`));
     page.on('console', (message) => {

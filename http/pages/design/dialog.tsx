@@ -5,6 +5,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../api.ts';
 import { Button, IconButton } from './button.tsx';
 import { Banner } from './feedback.tsx';
+import { TextField } from './field.tsx';
 
 interface DialogProps {
   readonly title: string;
@@ -56,8 +57,20 @@ export function Dialog({ title, wide = false, bare = false, onClose, children }:
   );
 }
 
+interface ConfirmProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  readonly action: string;
+  readonly danger?: boolean;
+  /** What has to be typed first, where a click alone would be too easy. */
+  readonly typed?: string;
+  readonly onConfirm: () => Promise<void>;
+  readonly onClose: () => void;
+}
+
 /** Asks before what cannot be taken back. Stays open, and says why, when it fails. */
-export function Confirm({ title, children, action, danger = true, onConfirm, onClose }: { readonly title: string; readonly children: ComponentChildren; readonly action: string; readonly danger?: boolean; readonly onConfirm: () => Promise<void>; readonly onClose: () => void }): JSX.Element {
+export function Confirm({ title, children, action, danger = true, typed, onConfirm, onClose }: ConfirmProps): JSX.Element {
+  const [text, setText] = useState('');
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>(undefined);
   const confirm = async (): Promise<void> => {
@@ -74,10 +87,11 @@ export function Confirm({ title, children, action, danger = true, onConfirm, onC
   return (
     <Dialog title={title} onClose={onClose}>
       <div class="form">
-        <div>{children}</div>
+        <div class="stack">{children}</div>
+        {typed !== undefined && <TextField label={`Type ${typed} to go on`} value={text} onValue={setText} autocomplete="off" spellcheck={false} />}
         <div role="alert">{failure !== undefined && <Banner kind="bad">{messageOf(failure)}</Banner>}</div>
         <div class="actions">
-          <Button kind={danger ? 'danger' : 'primary'} busy={busy} onClick={() => void confirm()}>
+          <Button kind={danger ? 'danger' : 'primary'} busy={busy} disabled={typed !== undefined && text.trim() !== typed} onClick={() => void confirm()}>
             {action}
           </Button>
           <Button kind="quiet" onClick={onClose}>
