@@ -6,6 +6,7 @@ import { requireOwnConversation } from '../engine/chats.ts';
 import { audienceOf, requireReachable } from '../engine/conversation.ts';
 import { Refusal, type Slug } from '../engine/errors.ts';
 import { agentView, isActive, theRoster } from '../engine/roster.ts';
+import { isoTime } from '../engine/runtime/clock.ts';
 import type { PublishedEvent, View } from '../engine/runtime/context.ts';
 import type { Workspace } from '../engine/runtime/workspace.ts';
 import { visitorKind, visitorSelf } from '../engine/visitors.ts';
@@ -174,7 +175,7 @@ export class Sockets {
     this.#unknown.delete(session);
     session.state = { name: 'catchingUp', known, cursor: start.cursor };
     this.#rooms.add(known.place, session);
-    session.connection.send(JSON.stringify({ type: 'ready', ...selfOf(workspace.view(known.credential.caller), known.place), seq: start.cursor }));
+    session.connection.send(JSON.stringify({ type: 'ready', at: isoTime(this.#services.clock.now()), ...selfOf(workspace.view(known.credential.caller), known.place), seq: start.cursor }));
     if (start.resync) session.connection.send(JSON.stringify({ type: 'resync', seq: start.cursor }));
     this.#catchUp(session);
   }

@@ -39,6 +39,7 @@ const breaks: [string, RegExp][] = [
   [`DELETE FROM event WHERE seq = (SELECT min(seq) + 1 FROM event)`, /without a gap/],
   [`UPDATE conversation SET ticketNumber = 7 WHERE rowid_first`, /ticket numbers/],
   [`UPDATE conversation SET lastLineAt = '2020-01-01T00:00:00.000Z'`, /newest message/],
+  [`UPDATE conversation SET lastCustomerMessageAt = '2020-01-01T00:00:00.000Z'`, /customer last wrote/],
   [`UPDATE site SET version = 0`, /versions count from 1/],
   [`UPDATE agent SET role = 'agent'`, /there is an admin/],
   [`UPDATE agent SET deactivatedAt = '2020-01-01T00:00:00.000Z' WHERE role = 'agent'`, /deactivated agent can do nothing/],

@@ -10,12 +10,14 @@ import { TextField } from './field.tsx';
 interface DialogProps {
   readonly title: string;
   readonly wide?: boolean;
+  /** Its title is read aloud alone, and it has no button to close: for what is a single field. */
+  readonly bare?: boolean;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
 /** Open for as long as it is drawn. */
-export function Dialog({ title, wide = false, onClose, children }: DialogProps): JSX.Element {
+export function Dialog({ title, wide = false, bare = false, onClose, children }: DialogProps): JSX.Element {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -29,7 +31,7 @@ export function Dialog({ title, wide = false, onClose, children }: DialogProps):
   }, []);
   return (
     <dialog
-      class={`dialog ${wide ? 'wide' : ''}`}
+      class={`dialog ${wide ? 'wide' : ''} ${bare ? 'bare' : ''}`}
       ref={element}
       aria-labelledby={id}
       onCancel={(event) => {
@@ -40,11 +42,17 @@ export function Dialog({ title, wide = false, onClose, children }: DialogProps):
         if (event.target === element.current) onClose();
       }}
     >
-      <header>
-        <h2 id={id}>{title}</h2>
-        <IconButton icon="cross" label="Close" onClick={onClose} />
-      </header>
-      <div class="content">{children}</div>
+      {bare ? (
+        <h2 id={id} class="for-readers">
+          {title}
+        </h2>
+      ) : (
+        <header>
+          <h2 id={id}>{title}</h2>
+          <IconButton icon="cross" label="Close" onClick={onClose} />
+        </header>
+      )}
+      <div class={bare ? undefined : 'content'}>{children}</div>
     </dialog>
   );
 }

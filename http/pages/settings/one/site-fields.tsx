@@ -35,7 +35,7 @@ export function LookFields({ form }: Fields): JSX.Element {
           </div>
         )}
       </Field>
-      <div role="status" class="stack">
+      <div role="status" class="stack warnings">
         {warnings.map((warning) => (
           <Banner key={warning} kind="warn">
             {warning}

@@ -15,6 +15,7 @@ import { snippetOf } from '../../snippet.ts';
 import { Section } from '../section.tsx';
 import { normalHex } from './colour.ts';
 import { filled, hostOf } from './host.ts';
+import { SaveLine } from './save-line.tsx';
 import { AddressFields, HoursFields, LookFields } from './site-fields.tsx';
 import { counted } from './words.ts';
 import { weekInWords } from './week.ts';
@@ -90,12 +91,7 @@ function SiteParts({ site, resource }: { readonly site: Site; readonly resource:
         form={form}
         label="The site"
         actions={
-          <div class="save-line">
-            <Button type="submit" kind="primary" busy={form.busy}>
-              Save
-            </Button>
-            {form.changed && <span class="soft">Not saved yet.</span>}
-          </div>
+          <SaveLine busy={form.busy} changed={form.changed} />
         }
       >
         <ChangedMeanwhile form={form} labels={labels} show={show} />

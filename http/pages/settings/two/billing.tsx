@@ -67,7 +67,7 @@ function Present({ standing }: { readonly standing: Standing }): JSX.Element {
           <dt>Seats</dt>
           <dd>
             {taken} {limit === null ? 'in use, with no limit' : `of ${limit} in use`}
-            {limit !== null && limit > 0 && <progress class="seats" max={limit} value={Math.min(taken, limit)} aria-label="Seats in use" />}
+            {limit !== null && limit > 0 && <progress class="billing-seats" max={limit} value={Math.min(taken, limit)} aria-label="Seats in use" />}
           </dd>
         </div>
         {subscription !== null && (
