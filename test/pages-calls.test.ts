@@ -19,12 +19,15 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
   const read = async (id: string) => (await service.get(`/calls/${id}`, owner.token)).body;
   const annPage = await browsing.open('/reports', { token: ann.token });
   const bobPage = await browsing.open('/calls', { token: bob.token });
-  for (const page of [annPage, bobPage]) await page.getByRole('heading', { level: 1 }).waitFor();
+  for (const page of [annPage, bobPage]) {
+    page.setDefaultTimeout(8000);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  }
   t.teardown(() => t.strictSame(browsing.problems, []));
 
-  const ringing = (page: Page) => page.getByRole('list', { name: 'Calls that wait for you' }).getByRole('listitem');
+  const ringing = (page: Page) => page.getByRole('region', { name: 'Calls that wait for you' }).getByRole('listitem');
   const bar = (page: Page) => page.getByRole('region', { name: /^In a call with/ });
-  const notice = (page: Page, text: string | RegExp) => page.getByRole('log', { name: 'Notices' }).getByText(text);
+  const notice = (page: Page, text: string | RegExp) => page.getByRole('log', { name: 'Notices' }).getByText(text).last();
   const finish = async (id: string) => {
     await service.post(`/calls/${id}/hangup`, undefined, owner.token);
     for (const page of [annPage, bobPage]) {
@@ -84,7 +87,7 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     const [winner, loser, name] = winnerId === ann.agentId ? [annPage, bobPage, 'Ann'] : [bobPage, annPage, 'Bob'];
     await bar(winner).waitFor();
     await notice(loser, `${name} answered ${hostile} first.`).waitFor();
-    t.equal(await notice(loser, new RegExp(`^${name} answered`)).count(), 1, 'once');
+    t.equal(await loser.getByRole('log', { name: 'Notices' }).getByText(new RegExp(`^${name} answered`)).count(), 1, 'once');
     t.equal(await bar(loser).count(), 0);
     t.strictSame([...answers.values()].sort(), [200, 409]);
     for (const page of [annPage, bobPage]) await page.unroute('**/answer');
