@@ -79,7 +79,8 @@ export class Gun {
     // Whoever comes to their site is their visitor, and what is answered then is theirs to know.
     if (asked.includes(theirEmbedId) || asked.includes(theirs.customer.token)) return undefined;
     const isOwn = (id: string): boolean => id.length < 20 || Object.values(this.world.ours.ids).includes(id);
-    const leaked = Object.entries(theirs.ids).find(([, id]) => !isOwn(id) && told.includes(id) && !asked.includes(id));
+    // An address is nobody's: what we were told of it we may tell.
+    const leaked = Object.entries(theirs.ids).find(([name, id]) => name !== 'email' && !isOwn(id) && told.includes(id) && !asked.includes(id));
     return leaked && `${leaked[0]} of another workspace, which was not asked for`;
   }
 
@@ -123,8 +124,9 @@ async function fuzzOperation(gun: Gun, rules: ReplyRules, operation: Operation, 
   const { service } = gun.world;
   const route = service.running.routes.find((one) => one.operation === operation.operationId);
   const ids = { agentId: gun.world.ours.ids['agentId'] ?? '', departmentId: gun.world.ours.ids['departmentId'] ?? '' };
-  const hasSoundBody = route?.body !== undefined && !operation.path.startsWith('/oauth/') && operation.requestBody !== undefined && operation.security.every((need) => !('signature' in need));
-  const requests = requestsTo(operation, { pools: gun.world.pools, soundBody: route !== undefined && hasSoundBody ? () => soundBody(route, ids) ?? {} : undefined });
+  const known = gun.world.soundBodyOf(operation.operationId);
+  const hasSoundBody = route?.body !== undefined && operation.requestBody?.content['application/json'] !== undefined && operation.security.every((need) => !('signature' in need));
+  const requests = requestsTo(operation, { pools: gun.world.pools, soundBody: known ?? (route !== undefined && hasSoundBody ? () => soundBody(route, ids) ?? {} : undefined) });
   let last: { problem: string; curl: string } | undefined;
   const property = fc.asyncProperty(requests, async (fired) => {
     if (gun.wasUnknown && fired.caller !== 'stranger' && fired.caller !== 'nobody') {

@@ -46,7 +46,7 @@ export class ReplyRules {
   problemOf(operation: Operation, reply: RawAnswer, isHead: boolean): string | undefined {
     const { status, headers } = reply;
     const declared = operation.responses[String(status)];
-    if (status >= 500) {
+    if (status >= 500 && !(isHead && status !== 500)) {
       const error = reply.body?.error;
       if (reasonedFailures[status]?.includes(error) !== true) return `${status} ${reply.text.slice(0, 300)}`;
     }

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { signatureOf } from '../../http/signatures.ts';
-import { oddBody, oddValue, type Pools, type Schema, toJson, toText, valueFor } from './values.ts';
+import { oddBody, oddValue, type Pools, type Schema, toJson, toText, valueFor, versionField } from './values.ts';
 import { type CallerName, callerNames } from './world.ts';
 
 /** An operation as the document tells of it. */
@@ -11,7 +11,7 @@ export interface Operation {
   readonly operationId: string;
   readonly method: string;
   readonly path: string;
-  readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[];
+  readonly parameters: readonly { readonly name: string; readonly in: string; readonly required: boolean; readonly schema: Schema }[];
   readonly security: readonly Readonly<Record<string, unknown>>[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>>; readonly headers?: Readonly<Record<string, unknown>> }>>;
@@ -59,12 +59,24 @@ function callerFor(operation: Operation): fc.Arbitrary<CallerName> {
   return fit.length === 0 ? anybody : fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...fit) }, { weight: 2, arbitrary: anybody });
 }
 
-function pathFor(operation: Operation, pools: Pools): fc.Arbitrary<string> {
+/** The conversations of some paths are of one kind. */
+function placesOf({ path }: Operation, name: string): string {
+  if (name !== 'conversationId') return name;
+  return path.startsWith('/api/v1/calls/') ? 'call' : path.includes('/assignment/') ? 'offer' : path.startsWith('/api/v1/widget/') ? 'chat' : name;
+}
+
+function pathFor(operation: Operation, all: Pools): fc.Arbitrary<string> {
   const params = operation.parameters.filter((one) => one.in === 'path');
-  return fc.tuple(...params.map(({ name, schema }) => fc.oneof({ weight: 8, arbitrary: pools(name).length > 0 ? fc.constantFrom(...pools(name)) : valueFor(schema, name, pools).map(toText) }, { weight: 2, arbitrary: oddValue.map(toText) }))).map((values) => {
+  const pools: Pools = (name) => all(placesOf(operation, name));
+  const real = params.map(({ name, schema }) => (pools(name).length > 0 ? fc.constantFrom(...pools(name)) : valueFor(schema, name, pools).map(toText)));
+  // All of them ours, which the first of each pool is, or each from anywhere.
+  const ours = params.map(({ name, schema }) => (pools(name).length > 0 ? fc.constant(pools(name)[0] ?? '') : valueFor(schema, name, pools).map(toText)));
+  const odd = params.map((_, index) => fc.oneof({ weight: 2, arbitrary: real[index] ?? fc.constant('x') }, { weight: 1, arbitrary: oddValue.map(toText) }));
+  return fc.oneof({ weight: 4, arbitrary: fc.tuple(...ours) }, { weight: 4, arbitrary: fc.tuple(...real) }, { weight: 2, arbitrary: fc.tuple(...odd) }).map((values) => {
     let path = operation.path;
+    const longest = Math.floor(150 / params.length);
     // A segment that is empty, or `.` or `..`, makes another path of it, and a long one no request at all.
-    params.forEach(({ name }, index) => (path = path.replace(`{${name}}`, () => encodeURIComponent((values[index] ?? '').toWellFormed().slice(0, 300).replace(/^\.{0,2}$/, 'x')))));
+    params.forEach(({ name }, index) => (path = path.replace(`{${name}}`, () => encodeURIComponent((values[index] ?? '').slice(0, longest).toWellFormed().replace(/^\.{0,2}$/, 'x')))));
     return path;
   });
 }
@@ -72,14 +84,15 @@ function pathFor(operation: Operation, pools: Pools): fc.Arbitrary<string> {
 function queryFor(operation: Operation, pools: Pools): fc.Arbitrary<string> {
   const declared = operation.parameters.filter((one) => one.in === 'query');
   const stray = fc.oneof({ weight: 9, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.tuple(fc.constantFrom('__proto__', 'limit', 'constructor', 'x'), oddValue).map(([name, value]) => [{ name, value }]) });
-  const fields = declared.map(({ name, schema }) => {
+  const fieldsThere = (absent: number) => declared.map(({ name, schema, required }) => {
     const value = valueFor(schema, name, pools).map((one) => ({ name, value: one }));
-    return fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 5, arbitrary: value.map((one) => [one]) }, { weight: 1, arbitrary: fc.tuple(value, value) });
+    return fc.oneof({ weight: required ? 1 : absent, arbitrary: fc.constant([]) }, { weight: 5, arbitrary: value.map((one) => [one]) }, { weight: 1, arbitrary: fc.tuple(value, value) });
   });
-  return fc.tuple(stray, ...fields).map((all) => {
-    const pairs = all.flat().map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(toText(value).toWellFormed().slice(0, 2500))}`);
+  // With many fields hardly any query would be sound if each were there as often as not.
+  return fc.oneof(fc.tuple(stray, ...fieldsThere(4)), fc.tuple(stray, ...fieldsThere(30))).map((all) => {
+    const pairs = all.flat().map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(toText(value).slice(0, 1000).toWellFormed())}`);
     // More than the server takes of a request's head would be answered by its library, before it is a request.
-    while (pairs.join('&').length > 8000) pairs.pop();
+    while (pairs.join('&').length > 1500) pairs.pop();
     return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
   });
 }
@@ -96,7 +109,9 @@ function bodyFor(operation: Operation, { contentType, schema }: { contentType: s
   const fields = Object.entries(schema.properties ?? {});
   if (soundBody !== undefined && fields.length > 0) {
     const change = fc.constantFrom(...fields).chain(([key, field]) => valueFor(field, key, pools).map((value) => [key, value] as const));
-    const changed = fc.array(change, { maxLength: 3 }).map((changes) => write({ ...soundBody(), ...Object.fromEntries(changes) }));
+    const changes = fc.array(change, { maxLength: 3 });
+    const versions = fc.integer({ min: 1, max: 6 }).map((version) => (versionField in (schema.properties ?? {}) ? { [versionField]: version } : {}));
+    const changed = fc.tuple(versions, changes).map(([version, more]) => write({ ...soundBody(), ...version, ...Object.fromEntries(more) }));
     ways.push({ weight: 6, arbitrary: changed });
   }
   return fc.oneof(...ways);
@@ -114,7 +129,7 @@ const oddHeaders: fc.Arbitrary<Readonly<Record<string, string>>> = fc.oneof(
     arbitrary: fc.constantFrom<Readonly<Record<string, string>>[]>(
       { Accept: 'text/html' }, { Accept: '' }, { Accept: 'application/json;q=0' }, { Accept: '*/*;q=0.1, text/html' }, { 'Content-Type': 'text/plain' }, { 'Content-Type': 'application/json; charset=utf-16' }, { 'Content-Type': '' }, { 'Content-Encoding': 'gzip' },
       { 'Service-Version': '2020-01-01' }, { 'Service-Version': '9999-12-31' }, { 'Service-Version': '2026-02-30' }, { 'Service-Version': 'x' }, { 'X-Request-Id': 'mine' }, { 'X-Request-Id': 'a b' }, { 'X-Request-Id': 'x'.repeat(129) },
-      { Origin: 'null' }, { Origin: 'https://shop1.example' }, { Origin: 'https://evil.example' }, { Origin: 'x' }, { Authorization: 'Bearer' }, { Authorization: 'Basic eDp4' }, { Authorization: `Bearer ${'x'.repeat(3000)}` }, { Authorization: 'Bearer a.b.c' }, { Authorization: 'Bearer sk_live_x' }, { Authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.' },
+      { Origin: 'null' }, { Origin: 'https://shop1.example' }, { Origin: 'https://evil.example' }, { Origin: 'x' }, { Authorization: 'Bearer' }, { Authorization: 'Basic eDp4' }, { Authorization: `Bearer ${'x'.repeat(1000)}` }, { Authorization: 'Bearer a.b.c' }, { Authorization: 'Bearer sk_live_x' }, { Authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.' },
       { 'X-Forwarded-For': '1.2.3.4, x' }, { 'X-Signature': 'sha256=00' }, { 'X-Signature': '' }, { 'X-Signature': 'x'.repeat(500) }, { 'If-None-Match': '*' }, { Range: 'bytes=0-' }, { Range: 'bytes=5-1' }, { Range: 'bytes=-0' }, { Range: 'bytes=99999999999999999999-' }, { 'User-Agent': '\u00ff'.repeat(500) }, { Cookie: 'a=b' }, { Expect: 'x' }, { 'Accept-Language': 'x'.repeat(500) },
     ),
   },

@@ -27,6 +27,8 @@ export type Pools = (name: string) => readonly string[];
 
 type Values = fc.Arbitrary<unknown>;
 
+export const versionField = 'expectedVersion';
+
 /** What JSON.stringify has no words for: toJson() writes it. */
 const deepMark = '@@deep:';
 const rawMark = '@@raw:';
@@ -83,6 +85,8 @@ function soundFor(schema: Schema, name: string, pools: Pools): Values {
     case 'string':
       return textFor(schema, name, pools);
     case 'integer':
+      // A version is one of the first few: any other is stale.
+      if (name === versionField) return fc.integer({ min: 1, max: 6 });
       return fc.integer({ min: schema.minimum ?? -5, max: Math.max(schema.minimum ?? -5, schema.maximum ?? 1_000_000) });
     case 'number':
       return fc.double({ min: schema.minimum ?? -1e6, max: schema.maximum ?? 1e6, noNaN: true });
@@ -175,7 +179,7 @@ export function toJson(value: unknown): string {
 
 /** As it stands in a query or a form. */
 export function toText(value: unknown): string {
-  return typeof value === 'string' ? value : toJson(value);
+  return typeof value === 'string' && !value.startsWith('@@') ? value : toJson(value);
 }
 
 /** Bodies that are no JSON object of any schema, as bytes. */

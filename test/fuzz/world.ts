@@ -7,11 +7,12 @@ import { directoryPath, verifyAgreement, verifyDirectory, verifyWorkspace, works
 import { theRoster } from '../../engine/roster.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import { createLog } from '../../http/log.ts';
+import { claimLine, customerNumber, type Line, newCallId, ringLine } from '../support/calls.ts';
 import { makeKey } from '../support/keys.ts';
 import { DnsZone } from '../support/mail-servers.ts';
-import { challenge, registerApp, tokensOf, verifier } from '../support/oauth.ts';
+import { challenge, redirectUri, registerApp, tokensOf, verifier } from '../support/oauth.ts';
 import { randomFrom } from '../support/seeded.ts';
-import { type Customer, type Mailbox, type Person, type Service, startService, type Teardown } from '../support/service.ts';
+import { type Customer, type Mailbox, password, type Person, type Service, startService, type Teardown } from '../support/service.ts';
 import { oneOfEverything, type Things } from '../support/things.ts';
 import { tempFolder } from '../support/folder.ts';
 import { madeUpIds, type Pools } from './values.ts';
@@ -37,6 +38,7 @@ interface Parts {
   readonly theirs: Things;
   readonly theirEmbedId: string;
   readonly people: Record<'supervisor' | 'agent', Person>;
+  readonly line: Line;
 }
 
 export class World {
@@ -46,6 +48,9 @@ export class World {
   readonly ours: Things;
   readonly theirs: Things;
   readonly theirEmbedId: string;
+  readonly #line: Line;
+  /** Made anew by each renewal, since their time runs out. */
+  #conversations = { call: '', offer: '', solved: '', ticket: '', chat: '' };
   readonly #people: Record<'supervisor' | 'agent', Person>;
   #customer: Customer;
   #tokens: Readonly<Partial<Record<CallerName, string>>> = {};
@@ -62,6 +67,7 @@ export class World {
     this.theirs = parts.theirs;
     this.theirEmbedId = parts.theirEmbedId;
     this.#people = parts.people;
+    this.#line = parts.line;
     this.#customer = parts.ours.customer;
   }
 
@@ -78,7 +84,8 @@ export class World {
     const ours = await oneOfEverything(service, owner, 'ours');
     const theirs = await oneOfEverything(service, other, mark);
     const people = { supervisor: await service.agent(owner, { role: 'supervisor' }), agent: await service.agent(owner) };
-    const world = new World({ service, dataDir, owner, ours, theirs, theirEmbedId: other.embedId, people });
+    const line = await claimLine(service, owner);
+    const world = new World({ service, dataDir, owner, ours, theirs, theirEmbedId: other.embedId, people, line });
     await world.renew();
     return world;
   }
@@ -92,6 +99,20 @@ export class World {
   secretFor(operation: string): string | undefined {
     const who = signedBy[operation];
     return who === undefined ? undefined : who === 'mail' ? this.#mailbox.secret : this.#carrierSecret;
+  }
+
+  /** For operations whose sound body speaks of this world; undefined for the others. */
+  soundBodyOf(operation: string): (() => object) | undefined {
+    const bodies: Readonly<Record<string, () => object>> = {
+      'email.inbound': () => ({ from: 'Carla <carla@customer.example>', to: [this.#mailbox.address], subject: 'Where is it?', text: 'It is not here yet.' }),
+      'carrier.event': () => ({ type: 'ringing', callId: newCallId(), from: customerNumber, to: this.#line.e164 }),
+      'widget.openSession': () => ({ siteId: this.#owner.embedId, url: 'https://shop1.example/' }),
+      'auth.login': () => ({ email: this.#people.agent.email, password }),
+      'oauth.token': () => ({ grant_type: 'refresh_token', refresh_token: this.#tokenSecrets[1], client_id: this.#clientId }),
+      'oauth.revoke': () => ({ token: this.#tokenSecrets[1], client_id: this.#clientId }),
+      'oauth.decide': () => ({ response_type: 'code', client_id: this.#clientId, redirect_uri: redirectUri, scope: 'conversations:read', code_challenge: challenge, code_challenge_method: 'S256', email: this.#people.agent.email, password, decision: 'allow' }),
+    };
+    return bodies[operation];
   }
 
   /** After requests that may have ended tokens, locked features or changed secrets: everybody can do again what they could. */
@@ -108,6 +129,7 @@ export class World {
     const key = (await isAlive('key', '/me')) ? this.#tokens.key : await makeKey(service, owner, { scopes: ['*'] });
     const narrowKey = (await isAlive('narrowKey', '/me')) ? this.#tokens.narrowKey : await makeKey(service, owner, { scopes: ['verify'] });
     const app = (await isAlive('app', '/me')) ? this.#tokens.app : await this.#appToken(owner);
+    await this.#converse({ ...owner, siteId: this.#owner.siteId, embedId: this.#owner.embedId });
     const integrations = (await service.get('/workspace/integrations', admin)).body;
     this.#mailbox = integrations.inboundEmail;
     this.#carrierSecret = integrations.carrier.secret;
@@ -120,7 +142,12 @@ export class World {
     const { ours, theirs } = this;
     const [agentIds, anyIds] = [[this.#owner.agentId, this.#people.supervisor.agentId, this.#people.agent.agentId], [...Object.values(ours.ids), ...Object.values(theirs.ids)]];
     const named = (key: string): string[] => [ours.ids[key], ours.ids[key], theirs.ids[key], madeUpIds[0]].flatMap((id) => id ?? []);
+    const { call, offer, chat } = this.#conversations;
     const special: Readonly<Record<string, readonly string[]>> = {
+      conversationId: [ours.ids['conversationId'] ?? '', ...Object.values(this.#conversations), ...named('conversationId')],
+      call: [call, ...named('conversationId')],
+      offer: [offer, ...named('conversationId')],
+      chat: [chat, ...named('conversationId')],
       agentId: [...agentIds, ...named('agentId')],
       assigneeId: [...agentIds, 'none'],
       memberIds: [...agentIds, ...named('agentId')],
@@ -130,12 +157,14 @@ export class World {
       defaultDepartmentId: named('departmentId'),
       verifyId: named('verificationId'),
       id: anyIds,
+      password: [password],
+      code: ['000000', '123456'],
       email: [this.#owner.email, this.#people.agent.email, ours.ids['email'] ?? '', theirs.ids['email'] ?? ''],
       to: [this.#mailbox.address, 'kim@example.org', '+14155550123'],
       from: ['Kim <kim@example.org>', '2026-11-01', '+14155550123'],
       visitorToken: [this.#customer.token, theirs.customer.token],
       client_id: [this.#clientId],
-      redirect_uri: ['https://app.example/callback?kind=x'],
+      redirect_uri: [redirectUri],
       code_challenge: [challenge],
       code_challenge_method: ['S256', 'plain'],
       code_verifier: [verifier],
@@ -152,7 +181,7 @@ export class World {
       hook: ['voice', 'status'],
       ...this.#signatureOfUpload(),
     };
-    return special[name] ?? (name === 'siteId' ? [this.#owner.embedId, ...named('siteId')] : named(name));
+    return special[name] ?? (name === 'siteId' ? [...named('siteId'), this.#owner.embedId, this.#owner.embedId] : named(name));
   };
 
   /** What is wrong on disk after all of it; ends the service. */
@@ -162,6 +191,17 @@ export class World {
     await this.service.stop();
     const findings = workspaceIdsIn(this.#dataDir).flatMap((workspaceId) => verifyWorkspace(workspacePath(this.#dataDir, workspaceId), workspaceId).findings);
     return [...findings, ...verifyDirectory(directoryPath(this.#dataDir)), ...verifyAgreement(this.#dataDir)].map((finding) => JSON.stringify(finding));
+  }
+
+  /** A call that rings, a chat that is offered to an agent, one that is solved, a ticket, and the chat of our own visitor. */
+  async #converse(owner: Owner): Promise<void> {
+    const { service } = this;
+    const [ringing, offered, solved] = [await ringLine(service, this.#line), await service.chat(owner), await service.chat(owner)];
+    await service.post(`/conversations/${offered.id}/assign-to-agent`, { agentId: this.#people.agent.agentId, expectedVersion: offered.version }, owner.token);
+    await service.post(`/conversations/${solved.id}/status`, { status: 'solved' }, owner.token);
+    const ticket = await service.post('/tickets', { customerEmail: 'kim@example.org', subject: 'A ticket', body: 'Of one line.' }, owner.token);
+    const started = await service.post('/widget/conversations', { body: 'Hello' }, this.#customer.token);
+    this.#conversations = { call: ringing.id, offer: offered.id, solved: solved.id, ticket: ticket.body.id, chat: started.body.conversation.id };
   }
 
   #isActive(agentId: string): boolean {
@@ -181,7 +221,7 @@ export class World {
 
   async #appToken(owner: Person): Promise<string> {
     const agent = await this.service.agent(owner, { role: 'admin' });
-    const app = await registerApp(this.service, owner, { scopes: appScopes });
+    const app = await registerApp(this.service, owner, { scopes: appScopes, public: true });
     this.#clientId = app.clientId;
     const tokens = await tokensOf(this.service, app, agent, { scope: appScopes.join(' ') });
     this.#tokenSecrets.splice(0, Infinity, tokens.access_token, tokens.refresh_token);
