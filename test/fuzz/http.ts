@@ -6,13 +6,16 @@ import { Agent } from 'node:http';
 import { soundBody } from '../support/endpoints.ts';
 import { type RawAnswer, rawRequest } from '../support/raw-http.ts';
 import { type Document, operationsOf, ReplyRules } from './replies.ts';
-import { curlOf, type Fired, type Operation, requestsTo, signatureFor } from './requests.ts';
+import { curlOf, type Fired, fitCallers, type Operation, requestsTo, signatureFor } from './requests.ts';
 import { mark, type World } from './world.ts';
 
 /** No request may take longer: those that wait for others outside give up before. */
 const deadlineMs = 20_000;
 /** Of one operation's search for a smaller failing request. */
 const shrinkingMs = 15_000;
+
+/** Operations; those whose conversations must be fresh are preceded by a renewal anyway. */
+const renewEvery = 8;
 
 export interface Failure {
   readonly operation: string;
@@ -44,8 +47,6 @@ export class Gun {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 4 });
   requests = 0;
   readonly statuses = new Map<number, number>();
-  /** A caller was not known: who could do something before may have to sign in anew. */
-  wasUnknown = false;
 
   constructor(world: World) {
     this.world = world;
@@ -63,7 +64,6 @@ export class Gun {
       const reply = await rawRequest(service.url, { method, path, headers, agent: this.#agent, signal: ending, ...(body === undefined ? {} : { body }) });
       this.requests += 1;
       this.statuses.set(reply.status, (this.statuses.get(reply.status) ?? 0) + 1);
-      if (reply.status === 401 || reply.status === 402) this.wasUnknown = true;
       return { reply, curl };
     } catch (cause) {
       throw new Error(`${ending.aborted ? `no answer within ${deadlineMs} ms` : `no answer: ${String(cause)}`}\n${curl}`, { cause });
@@ -102,8 +102,8 @@ export async function fuzzHttp(world: World, options: HttpOptions): Promise<Http
   const failures: Failure[] = [];
   const neverDone: string[] = [];
   const chosen = operationsOf(document).filter(({ operationId }) => options.operation === undefined || operationId === options.operation);
-  for (const operation of chosen) {
-    await world.renew();
+  for (const [index, operation] of chosen.entries()) {
+    if (index % renewEvery === 0 || /\/(?:calls|assignment|billing)\//.test(operation.path)) await world.renew();
     let succeeded = false;
     const failure = await fuzzOperation(gun, rules, operation, { ...options, onSuccess: () => (succeeded = true) });
     if (failure !== undefined) {
@@ -127,18 +127,20 @@ async function fuzzOperation(gun: Gun, rules: ReplyRules, operation: Operation, 
   const known = gun.world.soundBodyOf(operation.operationId);
   const hasSoundBody = route?.body !== undefined && operation.requestBody?.content['application/json'] !== undefined && operation.security.every((need) => !('signature' in need));
   const requests = requestsTo(operation, { pools: gun.world.pools, soundBody: known ?? (route !== undefined && hasSoundBody ? () => soundBody(route, ids) ?? {} : undefined) });
+  const fit = fitCallers(operation);
+  /** A token that has counted does no longer. */
+  let wasUnknown = false;
   let last: { problem: string; curl: string } | undefined;
   const property = fc.asyncProperty(requests, async (fired) => {
-    if (gun.wasUnknown && fired.caller !== 'stranger' && fired.caller !== 'nobody') {
-      gun.wasUnknown = false;
-      await gun.world.renew();
-    }
+    if (wasUnknown) await gun.world.renew();
+    wasUnknown = false;
     const fail = (problem: string, curl: string): never => {
       last = { problem, curl };
       throw new Error(problem);
     };
     const { reply, curl } = await gun.fire(fired, operation.operationId).catch((error: Error) => fail(error.message.split('\n')[0] ?? '', error.message.split('\n')[1] ?? ''));
     if (reply.status < 400) options.onSuccess();
+    wasUnknown = reply.status === 401 && fit.includes(fired.caller) && fired.headers['Authorization'] === undefined;
     const problem = rules.problemOf(operation, reply, fired.method === 'HEAD') ?? gun.leakIn(reply, fired);
     if (problem !== undefined) fail(problem, curl);
   });

@@ -3,6 +3,7 @@
 
 import { parseArgs } from 'node:util';
 import { fuzzHttp } from './http.ts';
+import { fuzzSockets } from './sockets.ts';
 import { World } from './world.ts';
 
 const { values } = parseArgs({ options: { seed: { type: 'string' }, runs: { type: 'string' }, operation: { type: 'string' }, only: { type: 'string' }, verbose: { type: 'boolean' } } });
@@ -17,6 +18,7 @@ let failed = 0;
 console.log(`seed ${seed}, ${runs} runs`);
 try {
   if (values.only === undefined || values.only === 'http') failed += await http();
+  if ((values.only === undefined && values.operation === undefined) || values.only === 'sockets') failed += await sockets();
 } finally {
   for (const end of ends) await end();
 }
@@ -33,4 +35,15 @@ async function http(): Promise<number> {
   if (outcome.neverDone.length > 0) console.log(`never done: ${outcome.neverDone.join(', ')}`);
   console.log(`${outcome.failures.length} operations failed, ${findings.length} findings on disk`);
   return outcome.failures.length + findings.length;
+}
+
+async function sockets(): Promise<number> {
+  const world = await World.start(teardown, { seed, verbose: values.verbose === true });
+  const startedMs = performance.now();
+  const { failure, sessions, frames, replies } = await fuzzSockets(world, { seed, runs });
+  const findings = await world.close();
+  for (const finding of findings) console.log(`\non disk: ${finding}`);
+  if (failure !== undefined) console.log(`\n${failure}\n  npm run fuzz -- --seed ${seed} --runs ${runs} --only sockets`);
+  console.log(`\n${sessions} sessions of sockets in ${Math.round((performance.now() - startedMs) / 1000)} s; ${frames} frames, ${replies} of them replies`);
+  return (failure === undefined ? 0 : 1) + findings.length;
 }

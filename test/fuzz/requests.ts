@@ -51,10 +51,15 @@ export function requestsTo(operation: Operation, options: RequestOptions): fc.Ar
     });
 }
 
+/** Who may call it; none where everybody may. */
+export function fitCallers(operation: Operation): CallerName[] {
+  const needs = new Set(operation.security.flatMap((need) => Object.keys(need)));
+  return [...(needs.has('workspaceToken') ? (['admin', 'admin', 'admin', 'supervisor', 'agent'] as const) : []), ...(needs.has('apiKey') ? (['key', 'key'] as const) : []), ...(needs.has('appToken') ? (['app'] as const) : []), ...(needs.has('visitorToken') ? (['visitor'] as const) : [])];
+}
+
 /** Those who may, mostly; and everybody else. */
 function callerFor(operation: Operation): fc.Arbitrary<CallerName> {
-  const needs = new Set(operation.security.flatMap((need) => Object.keys(need)));
-  const fit: CallerName[] = [...(needs.has('workspaceToken') ? (['admin', 'admin', 'admin', 'supervisor', 'agent'] as const) : []), ...(needs.has('apiKey') ? (['key', 'key'] as const) : []), ...(needs.has('appToken') ? (['app'] as const) : []), ...(needs.has('visitorToken') ? (['visitor'] as const) : [])];
+  const fit = fitCallers(operation);
   const anybody = fc.constantFrom(...callerNames);
   return fit.length === 0 ? anybody : fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...fit) }, { weight: 2, arbitrary: anybody });
 }
