@@ -3,6 +3,7 @@
 
 import { parseArgs } from 'node:util';
 import { fuzzHttp } from './http.ts';
+import { fuzzMails, MailRange } from './mails.ts';
 import { fuzzSockets } from './sockets.ts';
 import { World } from './world.ts';
 
@@ -19,6 +20,7 @@ console.log(`seed ${seed}, ${runs} runs`);
 try {
   if (values.only === undefined || values.only === 'http') failed += await http();
   if ((values.only === undefined && values.operation === undefined) || values.only === 'sockets') failed += await sockets();
+  if ((values.only === undefined && values.operation === undefined) || values.only === 'mail') failed += await mails();
 } finally {
   for (const end of ends) await end();
 }
@@ -46,4 +48,12 @@ async function sockets(): Promise<number> {
   if (failure !== undefined) console.log(`\n${failure}\n  npm run fuzz -- --seed ${seed} --runs ${runs} --only sockets`);
   console.log(`\n${sessions} sessions of sockets in ${Math.round((performance.now() - startedMs) / 1000)} s; ${frames} frames, ${replies} of them replies`);
   return (failure === undefined ? 0 : 1) + findings.length;
+}
+
+async function mails(): Promise<number> {
+  const startedMs = performance.now();
+  const outcome = await fuzzMails(await MailRange.start(teardown), { seed, runs });
+  for (const failure of outcome.failures) console.log(`\n${failure}\n  npm run fuzz -- --seed ${seed} --runs ${runs} --only mail`);
+  console.log(`\n${outcome.mails} mails in ${Math.round((performance.now() - startedMs) / 1000)} s, ${outcome.refused} refused; the slowest took ${Math.round(outcome.slowestMs)} ms`);
+  return outcome.failures.length;
 }
