@@ -82,7 +82,7 @@ function told({ opcode, payload, isFinal = true }: WireFrame): string {
 function visitFor(namespace: Namespace, operations: readonly Operation[], pools: Pools): fc.Arbitrary<Visit> {
   const step = fc.oneof(
     { weight: 8, arbitrary: callStep(operations, pools) },
-    { weight: 1, arbitrary: fc.constantFrom<unknown[]>({ type: 'ping' }, { type: 'typing' }, { type: 'typing', conversationId: {} }, { type: 'auth', token: 'x' }, { type: 'call' }, { type: 'call', id: null, method: 'me.read' }, { type: 'reply' }, {}, []).map(jsonStep) },
+    { weight: 1, arbitrary: fc.constantFrom<unknown[]>({ type: 'ping' }, { type: 'typing' }, { type: 'typing', conversationId: {} }, { type: 'auth', token: 'x' }, { type: 'call' }, { type: 'call', id: null, method: 'me.read' }, { type: 'call', id: 1.5, method: 'me.read' }, { type: 'call', id: '@@raw:1e999', method: 'me.read' }, { type: 'reply' }, {}, []).map(jsonStep) },
     { weight: 1, arbitrary: fc.record({ type: fc.constantFrom('call', 'typing', 'ping', 'auth', '__proto__'), id: oddValue, method: oddValue, params: oddValue, conversationId: oddValue, token: oddValue, since: oddValue }, { requiredKeys: ['type'] }).map(jsonStep) },
     { weight: 1, arbitrary: brokenStep },
   );
