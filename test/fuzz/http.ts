@@ -14,8 +14,9 @@ const deadlineMs = 20_000;
 /** Of one operation's search for a smaller failing request. */
 const shrinkingMs = 15_000;
 
-/** Operations; those whose conversations must be fresh are preceded by a renewal anyway. */
-const renewEvery = 8;
+/** Operations. Those whose conversations must be fresh are preceded by a renewal anyway, in a run that is long enough to come to something. */
+const renewEvery = 12;
+const longRuns = 10;
 
 export interface Failure {
   readonly operation: string;
@@ -27,6 +28,8 @@ export interface HttpOptions {
   readonly seed: number;
   /** Requests to each operation. */
   readonly runs: number;
+  /** After which no other operation is begun, so that a machine that is busy with more than this comes to an end. */
+  readonly budgetMs?: number;
   /** Of one operation alone. */
   readonly operation?: string | undefined;
   onFailure?(failure: Failure): void;
@@ -102,8 +105,11 @@ export async function fuzzHttp(world: World, options: HttpOptions): Promise<Http
   const failures: Failure[] = [];
   const neverDone: string[] = [];
   const chosen = operationsOf(document).filter(({ operationId }) => options.operation === undefined || operationId === options.operation);
+  const startedMs = performance.now();
+  const isLong = options.runs >= longRuns;
   for (const [index, operation] of chosen.entries()) {
-    if (index % renewEvery === 0 || /\/(?:calls|assignment|billing)\//.test(operation.path)) await world.renew();
+    if (options.budgetMs !== undefined && performance.now() - startedMs > options.budgetMs) break;
+    if (index % renewEvery === 0 || (isLong && /\/(?:calls|assignment|billing)\//.test(operation.path))) await world.renew();
     let succeeded = false;
     const failure = await fuzzOperation(gun, rules, operation, { ...options, onSuccess: () => (succeeded = true) });
     if (failure !== undefined) {
@@ -114,7 +120,7 @@ export async function fuzzHttp(world: World, options: HttpOptions): Promise<Http
     const health = await service.call('GET', '//healthz');
     if (health.status !== 200) failures.push({ operation: operation.operationId, problem: `/healthz answers ${health.status} after it`, curl: '' });
     // What waits for its time is done too: deadlines, retries, the queue.
-    if (options.runs >= 10) await service.pass(31_000);
+    if (isLong) await service.pass(31_000);
   }
   gun.close();
   return { failures, requests: gun.requests, statuses: gun.statuses, neverDone };
