@@ -10,8 +10,8 @@ import { rawRequest, type RawAnswer } from './support/raw-http.ts';
 import { startService } from './support/service.ts';
 
 const seed = 20261121;
-/** On an idle machine all operations are done in a third of it. */
-const budgetMs = 40_000;
+/** On an idle machine all operations are done in half of it. */
+const budgetMs = 25_000;
 
 t.test('whatever is sent, the service answers as it declares, tells nothing of others, and its files are sound', async (t) => {
   const world = await World.start(t, { seed });
