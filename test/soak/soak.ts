@@ -44,6 +44,7 @@ export interface SoakReport {
 const hourMs = 3600_000;
 /** Far less than the week that a sign-in and the kept events last. */
 const maxOffsetMs = 12 * hourMs;
+const maxLogChars = 1500;
 const fullMs = { least: 500, most: 2500 };
 
 export async function runSoak(t: Teardown, options: SoakOptions): Promise<SoakReport> {
@@ -52,55 +53,73 @@ export async function runSoak(t: Teardown, options: SoakOptions): Promise<SoakRe
   const ledger = new Ledger();
   const desk = new Desk({ host, ledger, thinkMs: options.thinkMs });
   const plan = planLives({ random, seconds: options.seconds, canFill: host.cannotFill === undefined, canSlow: host.cannotSlow === undefined });
+  const soak: Soak = { host, ledger, desk, random, size: options.size, memory: [], crowd: undefined };
   const lives: LivedLife[] = [];
-  const memory: MemoryReading[] = [];
-  let crowd: Crowd | undefined;
-  for (const [index, life] of plan.entries()) {
-    const startMs = await host.start({ isDiskSlow: life.isDiskSlow });
-    let bornMs = performance.now();
-    const ended = new AbortController();
-    const before = ledger.messages;
-    const unbidden = host.requireUp(ended.signal);
-    const lived = async (): Promise<void> => {
-      crowd ??= await Crowd.open(desk, random, options.size);
-      if (index > 0) await compare({ host, ledger, crowd, everything: false });
-      desk.troubleIsOver();
-      desk.goOn();
-      bornMs = performance.now();
-      await live({ life, host, desk, crowd, random, bornMs, memory });
-    };
-    await Promise.race([unbidden, lived()]);
-    const isLast = index === plan.length - 1;
-    if (isLast) {
-      await desk.hold();
-      if (crowd !== undefined) await compare({ host, ledger, crowd, everything: true });
-      await desk.end();
-      crowd?.close();
+  try {
+    for (const [index, life] of plan.entries()) {
+      const lived = await liveOne(soak, life, { isLast: index === plan.length - 1 });
+      lives.push(lived);
+      options.onLine(`life ${index + 1} of ${plan.length}: ${lineOf(lived)}${ledger.surprises.length === 0 ? '' : `, ${ledger.of('surprises')} surprises so far`}`);
     }
-    if (!life.faults.some(({ kind }) => kind === 'full disk') && host.log !== '') ledger.surprise(`the log says: ${host.log.slice(0, 1500)}`);
-    ended.abort();
-    desk.expectTrouble();
-    await (life.end === 'kill' ? host.kill() : host.stop());
-    await desk.hold();
-    const seconds = (performance.now() - bornMs) / 1000;
-    const { code, stdout, stderr } = await host.verify();
-    if (code !== 0) ledger.surprise(`life ${index + 1}: verify ended with ${code}: ${stdout}${stderr}`);
-    const one: LivedLife = { seconds, faults: namesOf(life), end: life.end, startMs, acknowledged: ledger.messages - before, wrong: code === 0 ? '' : `${stdout}${stderr}` };
-    lives.push(one);
-    options.onLine(`life ${index + 1} of ${plan.length}: ${seconds.toFixed(0)} s, ${one.acknowledged} messages, ${one.faults.join(', ') || 'no fault'}, ${life.end === 'kill' ? 'killed' : 'stopped'}, ${code === 0 ? 'sound' : 'NOT SOUND'}${ledger.surprises.length === 0 ? '' : `, ${ledger.of('surprises')} surprises so far`}`);
+  } finally {
+    // Whatever went wrong, nobody goes on acting.
+    soak.crowd?.close();
+    await desk.end();
   }
   const skipped = [...(host.cannotFill === undefined ? [] : [`full disk: ${host.cannotFill}`]), ...(host.cannotSlow === undefined ? [] : [`slow disk: ${host.cannotSlow}`])];
-  return { lives, memory, ledger, skipped };
+  return { lives, memory: soak.memory, ledger, skipped };
+}
+
+interface Soak {
+  readonly host: Host;
+  readonly ledger: Ledger;
+  readonly desk: Desk;
+  readonly random: Random;
+  readonly size: CrowdSize;
+  readonly memory: MemoryReading[];
+  /** From the first life on. */
+  crowd: Crowd | undefined;
+}
+
+/** From a start to the end that it was to have, with what is compared before, and verified after. */
+async function liveOne(soak: Soak, life: Life, { isLast }: { isLast: boolean }): Promise<LivedLife> {
+  const { host, ledger, desk } = soak;
+  const startMs = await host.start({ isDiskSlow: life.isDiskSlow });
+  const bornMs = performance.now();
+  const before = ledger.messages;
+  const ended = new AbortController();
+  const lived = async (): Promise<void> => {
+    if (soak.crowd === undefined) soak.crowd = await Crowd.open(desk, soak.random, soak.size);
+    else await compare(soak, soak.crowd, { everything: false });
+    desk.troubleIsOver();
+    desk.goOn();
+    await suffer(soak, soak.crowd, life);
+    if (!isLast) return;
+    await desk.hold();
+    await compare(soak, soak.crowd, { everything: true });
+  };
+  await Promise.race([host.requireUp(ended.signal), lived()]);
+  if (!life.faults.some(({ kind }) => kind === 'full disk') && host.log !== '') ledger.surprise(`the log says: ${host.log.slice(0, maxLogChars)}`);
+  ended.abort();
+  desk.expectTrouble();
+  await (life.end === 'kill' ? host.kill() : host.stop());
+  await desk.hold();
+  const seconds = (performance.now() - bornMs) / 1000;
+  const { code, stdout, stderr } = await host.verify();
+  const wrong = code === 0 ? '' : `verify ended with ${code}: ${stdout}${stderr}`;
+  if (wrong !== '') ledger.surprise(wrong);
+  return { seconds, faults: namesOf(life), end: life.end, startMs, acknowledged: ledger.messages - before, wrong };
 }
 
 /** Nobody acts meanwhile. */
-async function compare({ host, ledger, crowd, everything }: { host: Host; ledger: Ledger; crowd: Crowd; everything: boolean }): Promise<void> {
-  await ledger.compare({ url: host.url, token: crowd.ownerToken }, { everything });
+async function compare({ host, ledger }: Soak, crowd: Crowd, options: { everything: boolean }): Promise<void> {
+  await ledger.compare({ url: host.url, token: crowd.ownerToken }, options);
   await crowd.requireAllTold();
 }
 
 /** Its faults and its looks at the memory, each at its time. */
-async function live({ life, host, desk, crowd, random, bornMs, memory }: { life: Life; host: Host; desk: Desk; crowd: Crowd; random: Random; bornMs: number; memory: MemoryReading[] }): Promise<void> {
+async function suffer({ host, desk, random, memory }: Soak, crowd: Crowd, life: Life): Promise<void> {
+  const bornMs = performance.now();
   const at = async (ms: number): Promise<void> => void (await pause(Math.max(0, bornMs + ms - performance.now())));
   const steps = [...life.faults.map((fault) => ({ atMs: fault.atMs, fault })), ...life.readings.map((atMs) => ({ atMs, fault: undefined }))].sort((a, b) => a.atMs - b.atMs);
   for (const { atMs, fault } of steps) {
@@ -131,6 +150,10 @@ async function live({ life, host, desk, crowd, random, bornMs, memory }: { life:
     }
   }
   await at(life.seconds * 1000);
+}
+
+function lineOf({ seconds, acknowledged, faults, end, wrong }: LivedLife): string {
+  return `${seconds.toFixed(0)} s, ${acknowledged} messages, ${faults.join(', ') || 'no fault'}, ${end === 'kill' ? 'killed' : 'stopped'}, ${wrong === '' ? 'sound' : 'NOT SOUND'}`;
 }
 
 function namesOf(life: Life): string[] {
