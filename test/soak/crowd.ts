@@ -59,8 +59,8 @@ export class Crowd {
   }
 
   /** Opens a shop on a service that has just been made, and lets everybody in. */
-  static async open(desk: Desk, random: Random, size: CrowdSize): Promise<Crowd> {
-    const api = new Api({ url: desk.host.url, dataDir: desk.host.dataDir });
+  static async open(desk: Desk, random: Random, { dataDir, ...size }: CrowdSize & { readonly dataDir: string }): Promise<Crowd> {
+    const api = new Api({ url: desk.host.url, dataDir });
     const { owner, embedId } = await makeTenant(api);
     const { token } = owner;
     await api.call('PUT', '/workspace/settings', { token, body: { routing: { mode: 'auto', maxOpenChatsPerAgent: maxOpenChats } } });

@@ -14,8 +14,11 @@ const graceMs = 3000;
 /** A rule said no: somebody else was faster, or it is over. */
 const allowedRefusals: readonly number[] = [403, 409, 422];
 
+/** What of the machine people know: where the service is, and that it is down. */
+export type Place = Pick<Host, 'isUp' | 'url'>;
+
 export class Desk {
-  readonly host: Host;
+  readonly host: Place;
   readonly ledger: Ledger;
   /** Everybody's pauses are drawn from around this. */
   readonly thinkMs: number;
@@ -26,7 +29,7 @@ export class Desk {
   readonly #actors: Promise<void>[] = [];
   #troubleUntilMs = 0;
 
-  constructor(options: { host: Host; ledger: Ledger; thinkMs: number }) {
+  constructor(options: { host: Place; ledger: Ledger; thinkMs: number }) {
     ({ host: this.host, ledger: this.ledger, thinkMs: this.thinkMs } = options);
   }
 

@@ -3,7 +3,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import WebSocket from 'ws';
-import type { Host } from './host.ts';
+import type { Place } from './desk.ts';
 import type { Ledger } from './ledger.ts';
 
 export interface Frame {
@@ -15,7 +15,7 @@ export interface Frame {
 }
 
 export interface LineOptions {
-  readonly host: Host;
+  readonly host: Place;
   readonly ledger: Ledger;
   readonly namespace: 'agent' | 'visitor';
   readonly token: string;

@@ -58,7 +58,7 @@ export function planLives({ random, seconds, canFill, canSlow }: PlanOptions): L
     const life = each * (0.6 + 0.8 * random.next());
     // Each kind comes up in however short a soak: in the first lives first of all.
     const sure: Fault[] = canFill && index === 0 ? [{ atMs: life * 500, kind: 'full disk' }] : index === 1 ? [{ atMs: life * 300, kind: 'clock forward' }, { atMs: life * 600, kind: 'clock back' }] : [];
-    return { seconds: life, isDiskSlow: canSlow && (index === 1 || random.chance(0.2)), faults: [...sure, ...faultsOf(life, kinds)].sort((a, b) => a.atMs - b.atMs), readings: [], end: index % 3 === 2 ? 'stop' : 'kill' };
+    return { seconds: life, isDiskSlow: canSlow && index > 0 && (index === 1 || random.chance(0.2)), faults: [...sure, ...faultsOf(life, kinds)].sort((a, b) => a.atMs - b.atMs), readings: [], end: index % 3 === 2 ? 'stop' : 'kill' };
   });
   const long = Math.max(shortestSeconds, seconds * (1 - shortShare));
   const warmMs = long * 1000 * warmShare;

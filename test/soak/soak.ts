@@ -89,7 +89,7 @@ async function liveOne(soak: Soak, life: Life, { isLast }: { isLast: boolean }):
   const before = ledger.messages;
   const ended = new AbortController();
   const lived = async (): Promise<void> => {
-    if (soak.crowd === undefined) soak.crowd = await Crowd.open(desk, soak.random, soak.size);
+    if (soak.crowd === undefined) soak.crowd = await Crowd.open(desk, soak.random, { ...soak.size, dataDir: host.dataDir });
     else await compare(soak, soak.crowd, { everything: false });
     desk.troubleIsOver();
     desk.goOn();
