@@ -1,9 +1,9 @@
 // Loaded into the service's process before the service, by --import: moves its wall clock and has it give memory back, when the
-// soak says so in a file and by a signal. The service knows nothing of it. Time that has passed, as performance.now() and timers
+// soak says so in a file and by a signal. The service knows nothing of it. Threads have heaps of their own and load this, too. Time that has passed, as performance.now() and timers
 // count it, stays true, as when somebody sets a machine's clock.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { isMainThread } from 'node:worker_threads';
+import { BroadcastChannel, isMainThread } from 'node:worker_threads';
 import { releaseMemory } from '../../http/memory.ts';
 
 /** What the soak writes; `serial` grows with each. */
@@ -17,8 +17,13 @@ export interface Orders {
 export const ordersVariable = 'SOAK_ORDERS';
 export const doneSuffix = '.done';
 
+/** Between the main thread and the others of the process. Keeps none of them running. */
+const channel = new BroadcastChannel('soak');
+channel.unref();
+
 const path = process.env[ordersVariable];
-if (isMainThread && path !== undefined) {
+if (!isMainThread) channel.onmessage = releaseMemory;
+else if (path !== undefined) {
   const TrueDate = Date;
   const trueNow = Date.now;
   let offsetMs = 0;
@@ -26,7 +31,10 @@ if (isMainThread && path !== undefined) {
   const take = (): void => {
     const orders = JSON.parse(readFileSync(path, 'utf8')) as Orders;
     offsetMs = orders.clockOffsetMs;
-    if (orders.releaseMemory) releaseMemory();
+    if (orders.releaseMemory) {
+      channel.postMessage('release');
+      releaseMemory();
+    }
     writeFileSync(`${path}${doneSuffix}`, String(orders.serial));
   };
   take();
