@@ -143,9 +143,9 @@ export class Crowd {
     if (dice < 0.15) {
       const note = await this.#desk.call('POST', `/conversations/${id}/notes`, { body: { body: ledger.newText('a colleague') }, token: agent.token });
       if (note !== undefined) ledger.note(id, note.body);
-    } else if (dice < 0.3) await this.#handOver(agent, id);
-    else if (dice < 0.4) await this.#desk.call('POST', `/conversations/${id}/status`, { body: { status: 'solved' }, token: agent.token });
-    else if (dice < 0.5) await this.#desk.call('POST', `/conversations/${id}/read`, { token: agent.token });
+    } else if (dice < 0.35) await this.#handOver(agent, id);
+    else if (dice < 0.6) await this.#desk.call('POST', `/conversations/${id}/status`, { body: { status: 'solved' }, token: agent.token });
+    else if (dice < 0.7) await this.#desk.call('POST', `/conversations/${id}/read`, { token: agent.token });
   }
 
   /** By socket, as an inbox does it; by HTTP while the line is cut. */
@@ -157,7 +157,7 @@ export class Crowd {
   }
 
   async #handOver(agent: Agent, id: string): Promise<void> {
-    const queue = await this.#desk.call('GET', '/conversations/queue?limit=100', { token: agent.token });
+    const queue = await this.#desk.call('GET', '/conversations/queue?limit=200', { token: agent.token });
     const conversation = queue?.body.conversations.find((one: Conversation) => one.id === id);
     if (conversation === undefined) return;
     const colleague = this.#random.pick(this.#agents.filter(({ agentId }) => agentId !== agent.agentId));

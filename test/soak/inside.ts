@@ -19,7 +19,6 @@ export const doneSuffix = '.done';
 
 /** Between the main thread and the others of the process. Keeps none of them running. */
 const channel = new BroadcastChannel('soak');
-channel.unref();
 
 const path = process.env[ordersVariable];
 if (!isMainThread) channel.onmessage = releaseMemory;
@@ -44,3 +43,4 @@ else if (path !== undefined) {
   });
   process.on('SIGUSR2', take);
 }
+channel.unref();
