@@ -13,13 +13,16 @@ import { tempFolder } from './support/folder.ts';
 import { randomFrom } from './support/seeded.ts';
 import { startService } from './support/service.ts';
 
+// Processes that start, are killed and checked: half a minute, and as much more as the machine has others to serve.
+t.setTimeout(300_000);
+
 t.test('[soak] a moment of it: killed and stopped, troubled, sound after each life, and everything is there once', async (t) => {
   const { lives, ledger, skipped } = await runSoak(t, { seed: 20261122, seconds: 10, size: { agents: 2, customers: 8 }, thinkMs: 50, folder: tempFolder(t), onLine: (line) => t.comment(line) });
   for (const line of skipped) t.comment(`skipped: ${line}`);
   t.same(ledger.surprises, []);
   t.same(lives.map(({ wrong }) => wrong), lives.map(() => ''));
   t.same(lives.map(({ end }) => end), ['kill', 'kill', 'stop']);
-  for (const what of ['messages', 'chats', 'searches', 'events told', 'resumed sockets']) t.ok(ledger.of(what) > 0, what);
+  for (const what of ['messages', 'chats', 'events told', 'resumed sockets']) t.ok(ledger.of(what) > 0, what);
   if (skipped.length === 0) for (const fault of ['full disk', 'slow disk']) t.ok(lives.some(({ faults }) => faults.some((one) => one.endsWith(fault))), fault);
 });
 
