@@ -80,6 +80,17 @@ export function isoWithOffset(ms: number, zone: string): string {
 }
 
 function offsetMs(ms: number, zone: string): number {
+  const day = Math.floor(ms / dayMs);
+  const offset = memberOf(offsets, zone, day, () => {
+    const [atStart, atEnd] = [askedOffsetMs(day * dayMs, zone), askedOffsetMs((day + 1) * dayMs, zone)];
+    // Clocks are not set twice within a day.
+    return atStart === atEnd ? atStart : Number.NaN;
+  });
+  return Number.isNaN(offset) ? askedOffsetMs(ms, zone) : offset;
+}
+
+/** Takes 6 µs, and a report by the hour asks two thousand times. */
+function askedOffsetMs(ms: number, zone: string): number {
   return IANAZone.create(zone).offset(ms) * minuteMs;
 }
 
@@ -104,25 +115,32 @@ function changeOfOffset(low: number, high: number, zone: string): number {
   return changed;
 }
 
-/** Starts of days by zone, since each costs some calls of 6 µs and a question about office hours may walk through a year. */
-const starts = new Map<string, Map<number, number>>();
+/** By zone and day, since a question about office hours or a report walks through a year. Of offsets: what holds all through the day (UTC), no number when clocks are set in it. */
+type ByDay = Map<string, Map<number, number>>;
+
+const starts: ByDay = new Map();
+const offsets: ByDay = new Map();
 const maxZones = 100;
 const maxDaysPerZone = 1000;
 
 function startOfDay(day: number, zone: string): number {
-  let ofZone = starts.get(zone);
+  return memberOf(starts, zone, day, () => instantOfWallTime(day * dayMs, zone));
+}
+
+function memberOf(known: ByDay, zone: string, day: number, find: () => number): number {
+  let ofZone = known.get(zone);
   if (ofZone === undefined) {
-    if (starts.size >= maxZones) starts.clear();
+    if (known.size >= maxZones) known.clear();
     ofZone = new Map();
-    starts.set(zone, ofZone);
+    known.set(zone, ofZone);
   }
-  let start = ofZone.get(day);
-  if (start === undefined) {
+  let value = ofZone.get(day);
+  if (value === undefined) {
     if (ofZone.size >= maxDaysPerZone) ofZone.clear();
-    start = instantOfWallTime(day * dayMs, zone);
-    ofZone.set(day, start);
+    value = find();
+    ofZone.set(day, value);
   }
-  return start;
+  return value;
 }
 
 /** The same day and time so many months later, in UTC; the last day of a month that has no such day. */
