@@ -10,7 +10,7 @@ import { Database } from '../store/database.ts';
 import { insertCompletion, insertGoal } from '../store/goals.ts';
 import { insertMessage } from '../store/messages.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
-import { rebuildMonth, reportedMonths } from '../store/rollups.ts';
+import { beginRebuild, buildDayBefore } from '../store/rollup-rebuild.ts';
 import { insertVisitor } from '../store/visitors.ts';
 import { createIds } from '../engine/runtime/ids.ts';
 import { systemClock } from '../engine/runtime/clock.ts';
@@ -215,12 +215,9 @@ function fill(path: string, size: typeof full): string[] {
     });
   }
   db.commit();
-  const months = reportedMonths(db) ?? failed('there is nothing to report on');
-  for (let month = months.first; month <= months.last; month += 1) {
-    db.begin();
-    rebuildMonth(db, month);
-    db.commit();
-  }
+  db.begin();
+  for (let day: number | undefined = beginRebuild(db); day !== undefined; ) day = buildDayBefore(db, day);
+  db.commit();
   db.checkpoint();
   db.close();
   return agentIds;
