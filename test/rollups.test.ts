@@ -12,7 +12,7 @@ import { type CompletionRecord, insertCompletion, insertGoal, markGoalDeleted } 
 import { putDeadline } from '../store/deadlines.ts';
 import { relativeError } from '../store/histogram.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
-import { completionsByBucket, goalTotals } from '../store/report-lists.ts';
+import { completionsByBucket, countReported, goalTotals, reportedConversations } from '../store/report-lists.ts';
 import { bucketTotals, type ReportScope, type Totals, totalsByAgent, totalsOf } from '../store/report-reads.ts';
 import { beginRebuild, buildDayBefore } from '../store/rollup-rebuild.ts';
 import { figuresOf, foldConversation, type ReportedConversation } from '../store/rollups.ts';
@@ -246,6 +246,34 @@ t.test('[4.13] goals are counted as their completions say, over any range, in an
   }
 });
 
+t.test('[4.13] a page far down a list is the one that skipping every row before it finds', async (t) => {
+  const seed = 5;
+  const random = randomFrom(seed);
+  const db = openDatabase(t);
+  db.begin();
+  const conversations = fill(db, random, 2500);
+  db.commit();
+  for (let round = 0; round < 25; round += 1) {
+    const fromMs = from + random.below(60 * dayMs);
+    const range = { fromMs, toMs: fromMs + 200 * dayMs + random.below(200 * dayMs) };
+    const scope = scopes(random);
+    const asked = { scope, range, status: random.pick([undefined, undefined, 'open', 'solved', 'spam'] as const), isRated: random.chance(0.3), isMissed: random.chance(0.2) };
+    const listed = conversations.filter(
+      (one) =>
+        isWithin(one, scope, range) &&
+        (asked.status === undefined ? one.status !== 'spam' : one.status === asked.status) &&
+        (!asked.isRated || one.rating !== null) &&
+        (!asked.isMissed || (figuresOf(reported(one))?.missed === 1)),
+    );
+    const ids = listed.sort((a, b) => (a.createdAt === b.createdAt ? (a.id < b.id ? 1 : -1) : a.createdAt < b.createdAt ? 1 : -1)).map(({ id }) => id);
+    for (const offset of [0, 999, 1000, 1001, 1500, Math.max(0, ids.length - 7), ids.length, ids.length + 2000]) {
+      const page = reportedConversations(db, asked, { limit: 20, offset }).map(({ id }) => id);
+      if (JSON.stringify(page) !== JSON.stringify(ids.slice(offset, offset + 20))) t.fail(`seed ${seed}, round ${round}, offset ${offset}: ${JSON.stringify(asked)}`);
+    }
+    t.equal(countReported(db, asked), ids.length, `seed ${seed}, round ${round}`);
+  }
+});
+
 t.test('[4.13] days have 23 and 25 hours when clocks are set, and hours are told apart by their offset', async (t) => {
   const spring = bucketStarts('day', { fromMs: Date.UTC(2026, 2, 28, 12), toMs: Date.UTC(2026, 2, 30, 12) }, 'Europe/Berlin');
   t.strictSame(spring.map((start) => isoWithOffset(start, 'Europe/Berlin')), ['2026-03-28T00:00:00.000+01:00', '2026-03-29T00:00:00.000+01:00', '2026-03-30T00:00:00.000+02:00']);
@@ -309,4 +337,28 @@ t.test('[4.13] a file from before there were rollups is counted when it is opene
   const opened = after.running.services.engine.workspace(owner.workspaceId)?.db;
   t.strictSame(opened && [...verifyReports(opened)], []);
   t.equal(opened && totalsOf(opened, { channels: ['chat'], departmentIds: null, agentId: null }, { fromMs: 0, toMs: clock.now() + 1 }).conversations, 2);
+});
+
+t.test('[4.13] while rollups are made again, what changes on a day that is not made yet is left to it, and counted once', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-rollups-'));
+  t.teardown(() => rmSync(dataDir, { recursive: true }));
+  const clock = new ManualClock();
+  const before = await startService(t, { dataDir, clock });
+  const owner = await before.workspace();
+  await before.chat(owner);
+  await before.pass(3 * dayMs);
+  const customer = await before.customer(owner.embedId);
+  await before.post('/widget/conversations', { body: 'Later' }, customer.token);
+  const db = before.running.services.engine.workspace(owner.workspaceId)?.db;
+  if (db === undefined) throw new Error('no workspace');
+  const today = Math.floor(clock.now() / dayMs);
+  db.run(`DELETE FROM rollupPeriod WHERE grain = 'day' AND period < ?`, [today]);
+  putDeadline(db, { kind: rebuildDeadline, subjectId: String(today), dueAt: new Date(clock.now() + 3_600_000).toISOString() });
+  for (const { id } of db.all<{ id: string }>('SELECT id FROM conversation')) t.equal((await before.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token)).status, 200);
+  t.strictSame(db.all(`SELECT DISTINCT period, solved FROM rollupPeriod WHERE grain = 'day'`), [{ period: today, solved: 1 }], 'the present day is kept in step, the earlier one is not there');
+  await before.stop();
+  const after = await startService(t, { dataDir, clock });
+  await after.pass(2 * 3_600_000);
+  const opened = after.running.services.engine.workspace(owner.workspaceId)?.db;
+  t.strictSame(opened && [...verifyReports(opened)], []);
 });
