@@ -3,7 +3,7 @@
 // it, by engine/rollups.ts; making rollups again and proving them is store/rollup-rebuild.ts's.
 
 import type { Database } from './database.ts';
-import { eachQuarter, withQuarter } from './quarters.ts';
+import { withQuarter } from './quarters.ts';
 import { dayMs, everyone, monthOf, nobody, quarterOf } from './rollups.ts';
 
 /** What of a completion reports go by. */
@@ -31,8 +31,8 @@ interface GoalSums {
   readonly quarters: string;
 }
 
-/** Of a quarter: completions. */
-export const goalFigures = 1;
+/** A quarter has one figure: completions. */
+export const figuresPerGoalQuarter = 1;
 
 /** The rows that a completion adds to. */
 function keysOf({ goalId, departmentId, completedAt }: ReportedCompletion): GoalKey[] {
@@ -119,9 +119,4 @@ export function* differencesOfGoals(db: Database, days: Days, month: number): Ge
   for (const row of rows) held.set(textOf(row), text(row));
   for (const [key, [, sums]] of expected) if (held.get(key) !== text(sums)) yield `${key} holds ${held.get(key) ?? 'nothing'} and should hold ${text(sums)}`;
   for (const [key, is] of held) if (!expected.has(key)) yield `${key} holds ${is} and should hold nothing`;
-}
-
-/** Completions of the quarters of a day's row. */
-export function eachGoalQuarter(quarters: string, call: (quarter: number, completions: number) => void): void {
-  eachQuarter(quarters, goalFigures, (quarter, [completions = 0]) => call(quarter, completions));
 }

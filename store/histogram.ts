@@ -36,18 +36,22 @@ export function encodeBins(bins: Bins): string {
 
 /** Adds what was encoded to `bins`: one list, or several with separators between them. */
 export function addBins(bins: Bins, encoded: string): void {
-  eachBin(encoded, (bin, count) => bins.set(bin, (bins.get(bin) ?? 0) + count));
+  const list = decodeBins(encoded);
+  for (let index = 0; index < list.length; index += 2) bins.set(list[index] ?? 0, (bins.get(list[index] ?? 0) ?? 0) + (list[index + 1] ?? 0));
 }
 
-function eachBin(encoded: string, call: (bin: number, count: number) => void): void {
+/** A bin and its count, and so on, in one list. */
+function decodeBins(encoded: string): number[] {
   const numbers = new NumeralReader(encoded);
+  const list: number[] = [];
   for (let bin = 0; !numbers.isAtEnd; ) {
     if (numbers.startsAnew()) bin = 0;
     else {
       bin += numbers.next();
-      call(bin, numbers.next());
+      list.push(bin, numbers.next());
     }
   }
+  return list;
 }
 
 /** Durations of which quantiles are asked: single ones, or counted ones. */
@@ -65,10 +69,12 @@ export class Durations {
   addEncoded(encoded: string, times: 1 | -1 = 1): void {
     if (encoded === '') return;
     const counts = (this.#counts ??= new Int32Array(maxBins));
-    eachBin(encoded, (bin, count) => {
-      counts[bin] = (counts[bin] ?? 0) + times * count;
-      this.#total += times * count;
-    });
+    const list = decodeBins(encoded);
+    for (let index = 0; index < list.length; index += 2) {
+      const [bin, count] = [list[index] ?? 0, times * (list[index + 1] ?? 0)];
+      counts[bin] = (counts[bin] ?? 0) + count;
+      this.#total += count;
+    }
   }
 
   /**

@@ -5,7 +5,8 @@ import type { Channel, ConversationRecord, ConversationStatus } from './conversa
 import { type ConversationRow, conversationFromRow } from './conversations.ts';
 import type { Database } from './database.ts';
 import type { GoalStatus } from './goals.ts';
-import { eachGoalQuarter } from './goal-rollups.ts';
+import { figuresPerGoalQuarter } from './goal-rollups.ts';
+import { decodeQuarters } from './quarters.ts';
 import { BucketPlan, type Buckets } from './report-buckets.ts';
 import { countsByDay, periodsOf, type ReportRange, type ReportScope, rangeValues, scopeValues, totalsOf, withinChannels, withinRange, withinScope } from './report-reads.ts';
 import { type Counts, dayMs, everyone } from './rollups.ts';
@@ -181,10 +182,11 @@ export function completionsByBucket(db: Database, scope: ReportScope, buckets: B
     const rows = db.allValues(`SELECT period, quarters FROM rollupGoal WHERE departmentId = ? AND goalId = ? AND grain = 'day' AND period >= ? AND period < ?`, [departmentId, everyone, plan.days.first, plan.days.next]);
     // As the columns are declared in the migration.
     for (const [day, quarters] of rows as [number, string][]) {
-      eachGoalQuarter(quarters, (quarter, completions) => {
-        const bucket = plan.bucketOf(day, quarter);
-        if (bucket !== undefined) add(bucket, completions);
-      });
+      const list = decodeQuarters(quarters, figuresPerGoalQuarter);
+      for (let index = 0; index < list.length; index += 1 + figuresPerGoalQuarter) {
+        const bucket = plan.bucketOf(day, list[index] ?? 0);
+        if (bucket !== undefined) add(bucket, list[index + 1] ?? 0);
+      }
     }
   }
   return counts;

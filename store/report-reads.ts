@@ -5,7 +5,7 @@ import type { Channel } from './conversations.ts';
 import type { Database } from './database.ts';
 import { Durations } from './histogram.ts';
 import { toJson, toJsonOrNull } from './json.ts';
-import { eachQuarter } from './quarters.ts';
+import { decodeQuarters } from './quarters.ts';
 import { BucketPlan, type Buckets } from './report-buckets.ts';
 import { type Counts, dayMs, everyone, figuresOf, monthOf, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow, startOfMonth } from './rollups.ts';
 
@@ -79,21 +79,22 @@ export function totalsByAgent(db: Database, scope: ReportScope, range: ReportRan
 export function bucketTotals(db: Database, scope: ReportScope, buckets: Buckets): BucketTotals {
   const plan = new BucketPlan(buckets);
   const [conversations, rated, ratingSum] = [0, 1, 2].map(() => new Array<number>(buckets.starts.length).fill(0)) as [number[], number[], number[]];
-  const add = (bucket: number, [began = 0, ratings = 0, sum = 0]: readonly number[]): void => {
+  const add = (bucket: number, began: number, ratings: number, sum: number): void => {
     conversations[bucket] = (conversations[bucket] ?? 0) + began;
     rated[bucket] = (rated[bucket] ?? 0) + ratings;
     ratingSum[bucket] = (ratingSum[bucket] ?? 0) + sum;
   };
-  for (const { bucket, ...range } of plan.edges) for (const conversation of rowsOf(db, scope, range)) add(bucket, quarterFigures(figuresOf(conversation) ?? noCounts));
+  for (const { bucket, ...range } of plan.edges) for (const conversation of rowsOf(db, scope, range)) add(bucket, ...quarterFigures(figuresOf(conversation) ?? noCounts));
   for (const cell of cellsOf(scope)) {
     const sql = `SELECT period, quarters FROM rollupPeriod WHERE departmentId = ? AND agentId = ? AND channel IN (${channelsOf(scope)}) AND grain = 'day' AND period >= ? AND period < ?`;
     const rows = db.allValues(sql, [...cell, ...scope.channels, plan.days.first, plan.days.next]);
     // As the columns are declared in the migration.
     for (const [day, quarters] of rows as [number, string][]) {
-      eachQuarter(quarters, figuresPerQuarter, (quarter, figures) => {
-        const bucket = plan.bucketOf(day, quarter);
-        if (bucket !== undefined) add(bucket, figures);
-      });
+      const list = decodeQuarters(quarters, figuresPerQuarter);
+      for (let index = 0; index < list.length; index += 1 + figuresPerQuarter) {
+        const bucket = plan.bucketOf(day, list[index] ?? 0);
+        if (bucket !== undefined) add(bucket, list[index + 1] ?? 0, list[index + 2] ?? 0, list[index + 3] ?? 0);
+      }
     }
   }
   return { conversations, rated, ratingSum };
