@@ -13,7 +13,7 @@ import { OpenFiles } from './open-files.ts';
 import { completionsByBucket, countReported, type DrillDown, type GoalTotals, goalTotals, queuedByChannel, reportedAfter, reportedConversations } from '../store/report-lists.ts';
 import { type BucketTotals, bucketTotals, type ReportRange, type ReportScope, type Totals, totalsByAgent, totalsOf } from '../store/report-reads.ts';
 import type { SearchAnswer, SearchQuestion } from './search/search-index.ts';
-import { answerQuestions, giveWay, ThreadUnavailable } from './thread.ts';
+import { answerQuestions, ThreadUnavailable } from './thread.ts';
 
 export interface ReaderData {
   readonly dataDir: string;
@@ -174,6 +174,4 @@ function page<Row>(rows: Iterable<Row>, charsOf: (row: Row) => number): Row[] {
   return taken;
 }
 
-// A report may take as long as a hundred messages; those that come meanwhile do not wait for a core that it has.
-giveWay('reader');
 answerQuestions(questions, (error) => error instanceof ThreadUnavailable || error instanceof DatabaseUnusable || isStorageFailure(error));

@@ -150,12 +150,12 @@ export function createThread<Q extends Questions>(options: ThreadOptions): Threa
   };
 }
 
-/** On the scale of nice(1), where 0 is the thread that answers everybody: work that somebody waits for by itself, and work that nobody waits for. */
-const priorities = { reader: 5, background: 10 } as const;
+/** The priority of work that nobody waits for, on the scale of nice(1). */
+const backgroundPriority = 10;
 
-/** The thread's side: gives way to every thread that more is waiting for. Linux alone gives a thread a priority of its own; elsewhere nothing changes. */
-export function giveWay(as: keyof typeof priorities = 'background'): void {
-  if (process.platform === 'linux') setPriority(priorities[as]);
+/** The thread's side: gives way to every thread that somebody waits for. Linux alone gives a thread a priority of its own; elsewhere nothing changes. */
+export function giveWay(): void {
+  if (process.platform === 'linux') setPriority(backgroundPriority);
 }
 
 /**
