@@ -11,7 +11,7 @@ import { type ConversationRecord, insertConversation } from '../store/conversati
 import { Database } from '../store/database.ts';
 import { insertMessage } from '../store/messages.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
-import { rebuildMonth, reportedMonths } from '../store/rollups.ts';
+import { beginRebuild, buildDayBefore } from '../store/rollup-rebuild.ts';
 import { Api } from './api.ts';
 import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
 import type { Request } from './http-connection.ts';
@@ -98,7 +98,7 @@ function fill(path: string, messages: number): void {
     const last = at(messagesEach - 1);
     const conversation: ConversationRecord = {
       id: ids.uuid(), version: 3, channel: 'chat', status: 'closed', subject: null, ticketNumber: null, siteId, visitorId, contactId: null, departmentId: null, assignedAgentId: agentId, tags: [], handshake: null,
-      rating: null, ratingComment: null, preview: messageText, lastMessageAt: last, firstResponseAt: at(1), lastLineAt: last, agentsReadUpTo: null, customerReadUpTo: null, solvedAt: last, closedAt: last, createdAt: at(0), updatedAt: last,
+      rating: null, ratingComment: null, preview: messageText, lastMessageAt: last, firstResponseAt: at(1), lastLineAt: last, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, solvedAt: last, closedAt: last, createdAt: at(0), updatedAt: last,
     };
     insertConversation(db, conversation);
     for (let message = 0; message < messagesEach; message += 1) {
@@ -110,12 +110,9 @@ function fill(path: string, messages: number): void {
     }
   }
   db.commit();
-  const months = reportedMonths(db);
-  for (let month = months?.first ?? 0; month <= (months?.last ?? -1); month += 1) {
-    db.begin();
-    rebuildMonth(db, month);
-    db.commit();
-  }
+  db.begin();
+  for (let day: number | undefined = beginRebuild(db); day !== undefined; ) day = buildDayBefore(db, day);
+  db.commit();
   db.checkpoint();
   db.close();
 }
