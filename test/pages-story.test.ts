@@ -36,7 +36,11 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
   let server = await ServiceProcess.serving(t, env);
   const pages = await startPages(t, { url: `http://localhost:${port}` });
   const wide = { viewport: { width: 1440, height: 900 } };
-  const api = async (method: string, path: string, token: string | undefined, body?: unknown, headers?: Record<string, string>) => (await callApi(server.url, method, path, { ...(token === undefined ? {} : { token }), body, ...(headers === undefined ? {} : { headers }) })).body;
+  const api = async (method: string, path: string, token: string | undefined, sent?: unknown, headers: Record<string, string> = {}) => {
+    const { status, body } = await callApi(server.url, method, path, { token, body: sent, headers });
+    if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  };
   /** What the mail provider of a new installation keeps. */
   const mails = (): string[] => readdirSync(join(dataDir, 'outbox')).map((name) => readFileSync(join(dataDir, 'outbox', name), 'utf8'));
   const tokenOf = (page: Page) => page.evaluate<string>(`localStorage.getItem('switchboard.token')`);
