@@ -195,6 +195,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     t.match(await get(`/sites/${siteId}`), { version: 2, name: 'Boots', primaryColor: '#b45309', launcherPosition: 'left', welcomeMessage: hostile, allowedOrigins: ['boots.example', 'www.boots.example', '*.boots.example'] });
 
     await page.getByRole('button', { name: 'Show the widget' }).click();
+    await page.locator('.preview-frame').scrollIntoViewIfNeeded();
     const widget = page.frameLocator('.preview-frame').locator('[data-switchboard]');
     await widget.locator('.launcher').click();
     await widget.getByText(hostile).waitFor();
