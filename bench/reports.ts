@@ -188,7 +188,7 @@ function fill(path: string, size: typeof full): string[] {
       id: ids.uuid(), version: 3, channel: random.chance(0.6) ? 'chat' : 'ticket', status: isSolved ? random.pick(['solved', 'closed', 'closed']) : random.pick(['open', 'pending']), subject: null, ticketNumber: null,
       siteId, visitorId: random.pick(visitorIds), contactId: null, departmentId: departmentIds[agent % departments] ?? null, assignedAgentId: agentIds[agent] ?? null, tags: [], handshake: null,
       rating: isSolved && random.chance(0.3) ? 1 + random.below(5) : null, ratingComment: null, preview: 'Hello', lastMessageAt: iso(createdMs), firstResponseAt: isAnswered ? iso(firstMs) : null,
-      solvedAt: isSolved ? iso(solvedMs) : null, closedAt: null, lastLineAt: iso(createdMs), agentsReadUpTo: null, customerReadUpTo: null, createdAt: iso(createdMs), updatedAt: iso(createdMs),
+      solvedAt: isSolved ? iso(solvedMs) : null, closedAt: null, lastLineAt: iso(createdMs), lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: iso(createdMs), updatedAt: iso(createdMs),
     };
     insertConversation(db, conversation);
     for (let message = 0; message < size.messagesEach; message += 1) {

@@ -3,6 +3,7 @@
 
 import { type CallEventDetail, type CallEventRecord, callEventsOf, type CallEventType, insertCallEvent } from '../store/call-events.ts';
 import { type CallPhase, type CallRecord, findCall, insertCall, updateCall } from '../store/calls.ts';
+import { findContact } from '../store/contacts.ts';
 import type { ConversationRecord, Handshake } from '../store/conversations.ts';
 import { findPhoneNumber, type PhoneNumberRecord } from '../store/phone-numbers.ts';
 import { orderCall } from './carrier-orders.ts';
@@ -46,6 +47,7 @@ export interface CallView {
   readonly status: ConversationRecord['status'];
   readonly state: Exclude<CallPhase, 'active'> | 'answered' | 'on_hold';
   readonly fromE164: string | null;
+  readonly callerName: string | null;
   readonly toE164: string;
   readonly phoneNumberId: string;
   readonly departmentId: string | null;
@@ -60,8 +62,12 @@ export interface CallView {
   readonly updatedAt: string;
 }
 
+export function callerNameOf(view: Pick<View, 'db'>, { contactId }: ConversationRecord): string | null {
+  return contactId === null ? null : (findContact(view.db, contactId)?.name ?? null);
+}
+
 /** The record as HTTP answers it and sockets tell it. */
-export function callView(conversation: ConversationRecord, call: CallState): CallView {
+export function callView(view: Pick<View, 'db'>, conversation: ConversationRecord, call: CallState): CallView {
   return {
     id: conversation.id,
     version: conversation.version,
@@ -69,6 +75,7 @@ export function callView(conversation: ConversationRecord, call: CallState): Cal
     status: conversation.status,
     state: call.phase === 'active' ? (call.isOnHold ? 'on_hold' : 'answered') : call.phase,
     fromE164: call.fromE164,
+    callerName: callerNameOf(view, conversation),
     toE164: call.toE164,
     phoneNumberId: call.phoneNumberId,
     departmentId: conversation.departmentId,
@@ -141,7 +148,7 @@ type CallEventName = Extract<EventType, `call.${string}`>;
 export function tellOfCall(ctx: Context, type: CallEventName, conversationId: string, options: { before?: ConversationRecord } = {}): CallView {
   const conversation = ctx.state(conversationKind, conversationId);
   if (conversation === undefined) throw new Error(`call ${conversationId} without its conversation`);
-  const call = callView(conversation, requireState(ctx, conversationId));
+  const call = callView(ctx, conversation, requireState(ctx, conversationId));
   tell(ctx, { type, conversationId, audience: audienceOf(conversation, { visitorToo: false, ...options }), data: { call } });
   return call;
 }

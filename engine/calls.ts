@@ -36,7 +36,7 @@ export const answerCall = command('call.answer', (ctx, params: ById & { expected
   const { agent, conversation, call } = requireCall(ctx, params.conversationId);
   const target = ringTarget(ctx, conversation, numberOf(ctx, call));
   if (target.kind === 'agent' && agent.id !== target.agentId && agent.role !== 'admin') refuse('forbidden', { message: 'This call rings for somebody else.' });
-  if (call.agentId === agent.id) return callView(conversation, call);
+  if (call.agentId === agent.id) return callView(ctx, conversation, call);
   const reason = whyLost(ctx, { agent, conversation, call, expectedVersion: params.expectedVersion });
   if (reason !== undefined) refuseLost(reason, conversation);
 
@@ -109,13 +109,13 @@ export const holdCall = command('call.hold', (ctx, params: ById & { hold?: boole
 });
 
 /** Offers the call as assign-to-agent does. Refuses stale_version, semantic_error (cannot take it), conflict when nobody has answered yet, and as hangUp. */
-export const transferCall = command('call.transfer', (ctx, params: ById & { agentId: string; expectedVersion: number }): CallView => {
+export const transferCall = command('call.transfer', (ctx, params: ById & { agentId: string; expectedVersion: number; note?: string | undefined }): CallView => {
   const { agent, conversation, call } = requireOwnCall(ctx, params.conversationId);
   requireAnswered(conversation, call);
   requireVersion(conversation, params.expectedVersion);
   const recipient = requireRecipient(ctx, conversation, params.agentId);
   const free = endHandshake(ctx, conversation);
-  if (free.assignedAgentId !== recipient.id) offer(ctx, free, { agent, recipient });
+  if (free.assignedAgentId !== recipient.id) offer(ctx, free, { agent, recipient, note: params.note });
   return readBack(ctx, call.conversationId);
 });
 
@@ -128,7 +128,7 @@ export function listCalls(view: View, page: { filter: CallFilter; cursor: Cursor
 /** Refuses feature_locked, not_found, forbidden. */
 export function readCall(view: View, conversationId: string): CallView {
   const { conversation, call } = requireCall(view, conversationId);
-  return callView(conversation, call);
+  return callView(view, conversation, call);
 }
 
 function requireCall(view: View, conversationId: string): { agent: AgentRecord; conversation: ConversationRecord; call: CallState } {
@@ -153,5 +153,5 @@ function readBack(view: View, conversationId: string): CallView {
   const conversation = view.state(conversationKind, conversationId);
   const call = view.state(callKind, conversationId);
   if (conversation === undefined || call === undefined) throw new Error(`call ${conversationId} is not whole`);
-  return callView(conversation, call);
+  return callView(view, conversation, call);
 }

@@ -4,8 +4,8 @@ import type { ConversationRecord } from '../store/conversations.ts';
 import type { Cursor } from '../store/cursor.ts';
 import { findVoicemail, insertVoicemail, setVoicemailListened, setVoicemailTranscript, voicemailPage, type VoicemailRecord } from '../store/voicemails.ts';
 import { callingAgent, reachOf } from './access.ts';
-import { type CallState, changeCall, ringTimeoutDeadline, tellOfCall } from './call.ts';
-import { requireReachable } from './conversation.ts';
+import { callerNameOf, type CallState, changeCall, ringTimeoutDeadline, tellOfCall } from './call.ts';
+import { conversationKind, requireReachable } from './conversation.ts';
 import { requireFeature } from './entitlements.ts';
 import { refuse } from './errors.ts';
 import { maxMessageChars } from './limits.ts';
@@ -18,6 +18,10 @@ export interface LeftVoicemail {
   readonly durationMs?: number | undefined;
   readonly recordingUrl?: string | undefined;
   readonly transcript?: string | undefined;
+}
+
+export interface VoicemailView extends VoicemailRecord {
+  readonly callerName: string | null;
 }
 
 /** Keeps it with the call, which stays open for somebody to call back. */
@@ -50,19 +54,24 @@ export function transcribeVoicemail(ctx: Context, conversation: ConversationReco
   tellOfCall(ctx, 'call.voicemail_left', conversation.id);
 }
 
-export function listVoicemails(view: View, page: { cursor: Cursor | undefined; limit: number }): VoicemailRecord[] {
+export function listVoicemails(view: View, page: { conversationId?: string | undefined; cursor: Cursor | undefined; limit: number }): VoicemailView[] {
   requireFeature(view, 'calls');
-  return voicemailPage(view.db, { ...page, reach: reachOf(callingAgent(view)) });
+  return voicemailPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map((voicemail) => voicemailView(view, voicemail));
+}
+
+function voicemailView(view: Pick<View, 'db' | 'state'>, voicemail: VoicemailRecord): VoicemailView {
+  const conversation = view.state(conversationKind, voicemail.conversationId);
+  return { ...voicemail, callerName: conversation === undefined ? null : callerNameOf(view, conversation) };
 }
 
 /** Who reads one hears it: the first time is noted. Refuses feature_locked, not_found, forbidden. */
-export const listenToVoicemail = command('voicemail.read', (ctx, params: { voicemailId: string }): VoicemailRecord => {
+export const listenToVoicemail = command('voicemail.read', (ctx, params: { voicemailId: string }): VoicemailView => {
   requireFeature(ctx, 'calls');
   const voicemail = findVoicemail(ctx.db, params.voicemailId) ?? refuse('not_found');
   requireReachable(ctx, voicemail.conversationId);
-  if (voicemail.listenedAt !== null) return voicemail;
+  if (voicemail.listenedAt !== null) return voicemailView(ctx, voicemail);
   setVoicemailListened(ctx.db, voicemail.id, ctx.at);
-  return { ...voicemail, listenedAt: ctx.at };
+  return voicemailView(ctx, { ...voicemail, listenedAt: ctx.at });
 });
 
 /** What was said, as a message of the customer's, with the recording where there is one. */

@@ -98,14 +98,27 @@ export interface CallFilter {
   readonly departmentId?: string | undefined;
   readonly phoneNumberId?: string | undefined;
   readonly visitorId?: string | undefined;
+  /** What goes on now. */
+  readonly state?: 'ringing' | 'answered' | 'on_hold' | 'live' | undefined;
+  /** When it came in, ISO: [from, to). */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
 }
 
-const conditions: Readonly<Record<keyof CallFilter, string>> = {
+const conditions: Readonly<Record<Exclude<keyof CallFilter, 'state' | 'from' | 'to'>, string>> = {
   status: 'conversation.status = @status',
   assigneeId: 'conversation.assignedAgentId = @assigneeId',
   departmentId: 'conversation.departmentId = @departmentId',
   phoneNumberId: 'EXISTS (SELECT 1 FROM call WHERE call.conversationId = conversation.id AND call.phoneNumberId = @phoneNumberId)',
   visitorId: 'conversation.visitorId = @visitorId',
+};
+
+/** Beside what its source says already. */
+const stateConditions: Readonly<Record<NonNullable<CallFilter['state']>, string>> = {
+  ringing: 'TRUE',
+  answered: 'NOT call.isOnHold',
+  on_hold: 'call.isOnHold',
+  live: 'TRUE',
 };
 
 /** Where the rows of a list come from, in the list's order, with what must hold of them beside what is asked for. */
@@ -124,15 +137,19 @@ export function callIdPage(db: Database, page: { reach: Reach; filter: CallFilte
   if (!reach.channels.includes('call')) return [];
   const asked: string[] = [];
   const values: Record<string, Value> = { ...reachValues(reach), ...below(page.cursor), limit };
-  for (const field of Object.keys(conditions) as (keyof CallFilter)[]) {
+  for (const field of Object.keys(conditions) as (keyof typeof conditions)[]) {
     const value = filter[field];
     if (value === undefined) continue;
     const isNobody = field === 'assigneeId' && value === 'none';
     asked.push(isNobody ? 'conversation.assignedAgentId IS NULL' : conditions[field]);
     if (!isNobody) values[field] = value;
   }
+  if (filter.state !== undefined) asked.push(stateConditions[filter.state]);
+  if (filter.from !== undefined) values['from'] = filter.from;
+  if (filter.to !== undefined) values['to'] = filter.to;
   const runs = sourcesOf(reach, filter).map(({ from, where, at, id, values: own }) => {
-    const condition = [`conversation.channel = 'call'`, where, ...asked].join(' AND ');
+    const times = [filter.from === undefined ? [] : `${at} >= @from`, filter.to === undefined ? [] : `${at} < @to`].flat();
+    const condition = [`conversation.channel = 'call'`, where, ...asked, ...times].join(' AND ');
     return db.all<Cursor>(`SELECT ${at} AS at, ${id} AS id FROM ${from} WHERE ${condition} AND (${at}, ${id}) < (@at, @id) ORDER BY ${at} DESC, ${id} DESC LIMIT @limit`, { ...values, ...own });
   });
   return newestOf(runs, limit).map(({ id }) => id);
@@ -140,6 +157,17 @@ export function callIdPage(db: Database, page: { reach: Reach; filter: CallFilte
 
 function sourcesOf(reach: Reach, filter: CallFilter): Source[] {
   const order = { at: 'conversation.createdAt', id: 'conversation.id' };
+  // Of what goes on now there is little, whatever else is asked for.
+  if (filter.state !== undefined) {
+    const found = (index: string, condition: string): Source => ({
+      from: `call INDEXED BY ${index} CROSS JOIN conversation ON conversation.id = call.conversationId`,
+      where: `${condition} AND ${withinReach}`,
+      at: 'call.createdAt',
+      id: 'call.conversationId',
+    });
+    const ringing = filter.state === 'ringing' || filter.state === 'live' ? [found('callRinging', `call.phase = 'ringing'`)] : [];
+    return filter.state === 'ringing' ? ringing : [...ringing, found('callByAgent', 'call.agentId IS NOT NULL')];
+  }
   if (filter.visitorId !== undefined) return [{ from: 'conversation INDEXED BY conversationByVisitor', where: withinReach, ...order }];
   if (filter.phoneNumberId !== undefined) {
     // A call and its conversation are made at one time.

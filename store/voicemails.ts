@@ -36,11 +36,11 @@ export function setVoicemailTranscript(db: Database, voicemailId: string, transc
 }
 
 /** Newest first, from just below `cursor`, of the calls within reach. */
-export function voicemailPage(db: Database, page: { reach: Reach; cursor: Cursor | undefined; limit: number }): VoicemailRecord[] {
+export function voicemailPage(db: Database, page: { reach: Reach; conversationId?: string | undefined; cursor: Cursor | undefined; limit: number }): VoicemailRecord[] {
   return db.all<VoicemailRecord>(
     `SELECT voicemail.* FROM voicemail JOIN conversation ON conversation.id = voicemail.conversationId
-     WHERE ${withinReach} AND (voicemail.createdAt, voicemail.id) < (@at, @id)
+     WHERE ${page.conversationId === undefined ? '' : 'voicemail.conversationId = @conversationId AND '}${withinReach} AND (voicemail.createdAt, voicemail.id) < (@at, @id)
      ORDER BY voicemail.createdAt DESC, voicemail.id DESC LIMIT @limit`,
-    { ...reachValues(page.reach), ...below(page.cursor), limit: page.limit },
+    { ...reachValues(page.reach), ...below(page.cursor), ...(page.conversationId === undefined ? {} : { conversationId: page.conversationId }), limit: page.limit },
   );
 }

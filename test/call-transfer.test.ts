@@ -26,6 +26,17 @@ t.test('handing a caller over', async (t) => {
   };
   const finish = (id: string) => service.post(`/calls/${id}/hangup`, undefined, owner.token);
 
+  t.test('[4.8] a transfer may say why; the recipient and the thread are told', async (t) => {
+    const { id } = await ringLine(service, line);
+    const { version } = (await service.post(`/calls/${id}/answer`, undefined, ann.token)).body;
+    const offer = await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId, expectedVersion: version, note: 'Wants an invoice.' }, ann.token);
+    t.match(offer.body.handshake, { toAgentId: bob.agentId, note: 'Wants an invoice.' });
+    const { messages } = (await service.get(`/conversations/${id}/messages`, ann.token)).body;
+    t.ok(messages.some(({ body }: { body: string }) => body.includes('Wants an invoice.')));
+    t.match(await service.post(`/calls/${id}/transfer`, { agentId: bob.agentId, expectedVersion: version + 1, note: 'x'.repeat(1001) }, ann.token), { status: 400, body: { error: 'invalid_body' } });
+    await finish(id);
+  });
+
   t.test('[3 handshake] a transfer is an offer of 30 seconds; the caller stays', async (t) => {
     const socket = await service.agentSocket(bob.token);
     const { id, offer } = await offered();

@@ -208,6 +208,9 @@ t.test('a call from its first ring to its end', async (t) => {
     const calls = (await service.get('/calls', owner.token)).body.calls;
     t.equal(new Set(calls.map((call: any) => call.visitorId)).size, 1);
     t.equal(new Set(calls.map((call: any) => call.contactId)).size, 1);
+    t.equal((await read(calls[0].id)).callerName, null);
+    await service.patch(`/contacts/${calls[0].contactId}`, { name: 'Carla' }, owner.token);
+    t.equal((await read(calls[0].id)).callerName, 'Carla', 'by the name of its contact');
     const other = await ringLine(service, line, { from: '+442079460958' });
     t.not((await read(other.id)).visitorId, calls[0].visitorId);
     const withheld = await ringLine(service, line, { from: null });
@@ -259,6 +262,23 @@ t.test('the list of calls', async (t) => {
     for (const [query, expected] of rows) t.same(await list(query), expected, query);
   });
 
+  t.test('[4.8] by what goes on now, and by when it came in', async (t) => {
+    const states = (await service.get('/calls', owner.token)).body.calls.map(({ id, state }: { id: string; state: string }) => ({ id, state }));
+    t.same(await list('state=live'), states.filter((one: { state: string }) => one.state !== 'ended').map(({ id }: { id: string }) => id), 'live');
+    for (const state of ['ringing', 'answered', 'on_hold']) t.same(await list(`state=${state}`), states.filter((one: { state: string }) => one.state === state).map(({ id }: { id: string }) => id), state);
+    t.ok(states.some(({ state }: { state: string }) => state === 'answered') && states.some(({ state }: { state: string }) => state === 'ringing'), 'there is something to tell apart');
+    t.same(await list(`state=answered&assigneeId=${ann.agentId}&phoneNumberId=${everybody.id}`), [ids[0]]);
+    t.equal((await service.post(`/calls/${ids[0]}/hold`, undefined, ann.token)).status, 200);
+    t.same([await list('state=on_hold'), await list(`state=answered&assigneeId=${ann.agentId}`)], [[ids[0]], []]);
+    await service.post(`/calls/${ids[0]}/hold`, { hold: false }, ann.token);
+    const { createdAt } = (await service.get(`/calls/${ids[2]}`, owner.token)).body;
+    const later = new Date(Date.parse(createdAt) + 1).toISOString();
+    t.same(await list(`from=${createdAt}&to=${later}`), [ids[2]], '[from, to)');
+    t.same(await list(`from=${later}`), [ids[4], ids[3]]);
+    t.same(await list(`to=${createdAt}`), [ids[1], ids[0]]);
+    t.same(await list(`from=${later}&phoneNumberId=${everybody.id}`), [ids[4]]);
+  });
+
   t.test('[9] pages by cursor, none twice and none left out', async (t) => {
     const seen: string[] = [];
     let cursor: string | null = null;
@@ -271,7 +291,7 @@ t.test('the list of calls', async (t) => {
   });
 
   t.test('[8] bad queries: 400 invalid_query', async (t) => {
-    for (const query of ['limit=0', 'limit=201', 'status=ringing', 'assigneeId=me', 'cursor=x', 'departmentId=1']) t.match(await service.get(`/calls?${query}`, owner.token), { status: 400, body: { error: 'invalid_query' } }, query);
+    for (const query of ['limit=0', 'limit=201', 'status=ringing', 'assigneeId=me', 'cursor=x', 'departmentId=1', 'state=over', 'from=yesterday', 'to=2026-02-30T00:00:00Z']) t.match(await service.get(`/calls?${query}`, owner.token), { status: 400, body: { error: 'invalid_query' } }, query);
     t.equal((await service.get('/calls?limit=200', owner.token)).status, 200);
   });
 

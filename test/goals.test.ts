@@ -92,6 +92,11 @@ t.test('goals', async (t) => {
     t.equal((await completions(goal.id)).total, 2);
     t.equal((await service.post('/widget/sessions', { siteId: other.embedId, url: 'https://shop.example/thanks' })).status, 200);
     t.equal((await completions(goal.id)).total, 2, 'another workspace\'s pages are its own');
+    const ofVisitor = async (visitorId: string, by = agent) => (await service.get(`/visitors/${visitorId}/completions`, by.token)).body;
+    t.strictSame(await ofVisitor(body.visitor.id), { completions: [frame.data.completion] }, 'of the one visitor');
+    await service.delete(`/goals/${goal.id}`, owner.token);
+    t.match(await ofVisitor(body.visitor.id), { completions: [{ goalName: 'Order' }] }, 'the goal was deleted since');
+    t.equal((await ofVisitor(body.visitor.id, other)).error, 'not_found', 'another workspace has no such visitor');
   });
 
   t.test('[8] once per visitor within 24 hours', async (t) => {

@@ -81,7 +81,7 @@ function fill(db: Database, random: Random, count: number): ConversationRecord[]
       solvedAt: null,
       closedAt: null,
       lastLineAt: null,
-      agentsReadUpTo: null,
+      lastCustomerMessageAt: null, agentsReadUpTo: null,
       customerReadUpTo: null,
       createdAt,
       updatedAt: createdAt,

@@ -69,6 +69,8 @@ t.test('calls that nobody answers', async (t) => {
 
     const { voicemails } = (await service.get('/voicemails', ann.token)).body;
     t.match(voicemails[0], { id: call.voicemailId, conversationId: id, fromE164: customerNumber, durationMs: 4200, recordingUrl: 'https://sound.example/1.mp3', transcript: 'Please call me back.', listenedAt: null });
+    t.same((await service.get(`/voicemails?conversationId=${call.id}`, ann.token)).body.voicemails, voicemails.filter((one: { conversationId: string }) => one.conversationId === call.id), 'of one call');
+    t.same((await service.get(`/voicemails?conversationId=${ann.agentId}`, ann.token)).body.voicemails, []);
     const heard = (await service.get(`/voicemails/${call.voicemailId}`, ann.token)).body;
     t.equal(heard.listenedAt, new Date(service.clock.now()).toISOString(), 'the first reading is noted');
     await service.pass(1000);

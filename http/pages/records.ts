@@ -12,6 +12,7 @@ export type ConversationStatus = Static<typeof schemas.ConversationStatus>;
 export type Conversation = Static<typeof schemas.Conversation>;
 export type Handshake = Static<typeof schemas.Handshake>;
 export type Call = Static<typeof schemas.Call>;
+export type Voicemail = Static<typeof schemas.Voicemail>;
 export type CallEvent = Static<typeof schemas.CallEvent>;
 export type SearchRow = Static<typeof schemas.SearchRow>;
 export type Message = Static<typeof schemas.Message>;

@@ -10,6 +10,7 @@ import { Button, ButtonLink, IconButton } from './design/button.tsx';
 import { Empty } from './design/feedback.tsx';
 import { Icon, type IconName } from './design/icon.tsx';
 import { Menu } from './design/menu.tsx';
+import { Offers } from './inbox/side/offers.tsx';
 import { connection, reconnectNow } from './live.ts';
 import { navigate, path } from './location.ts';
 import { dismiss, notices, notifyFailure } from './notices.ts';
@@ -42,6 +43,8 @@ const statuses: readonly { readonly status: AgentStatus; readonly label: string 
 ];
 
 export function Shell({ children }: { readonly children: ComponentChildren }): JSX.Element {
+  // What is new is counted and told on every page.
+  useEffect(() => void import('./inbox/watch.ts'), []);
   useEffect(
     () =>
       addCommands([
@@ -68,6 +71,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
       <div class="shell-page">
         <ConnectionLine />
         <CallBanner />
+        <Offers />
         <main id="main" tabIndex={-1}>
           {children}
         </main>

@@ -3,22 +3,11 @@
 import Type, { type TSchema } from 'typebox';
 import { answerCall, hangUp, holdCall, listCalls, readCall, transferCall } from '../../engine/calls.ts';
 import { listenToVoicemail, listVoicemails } from '../../engine/voicemails.ts';
-import { byCreated, pageOf } from '../cursor.ts';
+import { byCreated, pageOf, parseTime } from '../cursor.ts';
 import { route } from '../route.ts';
-import { Call, ConversationStatus, CursorQuery, Id, NextCursor, nullable, Time, Version } from '../schemas.ts';
+import { Call, ConversationStatus, CursorQuery, Id, NextCursor, Version, Voicemail } from '../schemas.ts';
 
 const ById = Type.Object({ conversationId: Id });
-
-const Voicemail = Type.Object({
-  id: Id,
-  conversationId: Id,
-  fromE164: nullable(Type.String()),
-  durationMs: nullable(Type.Integer()),
-  recordingUrl: nullable(Type.String()),
-  transcript: nullable(Type.String()),
-  listenedAt: nullable(Time),
-  createdAt: Time,
-});
 
 /** What the routes that act on one call and answer with it have in common. */
 const action = <Step extends string, Body extends TSchema | undefined>(step: Step, summary: string, body: Body) =>
@@ -49,12 +38,16 @@ export const callRoutes = [
       departmentId: Type.Optional(Id),
       phoneNumberId: Type.Optional(Id),
       visitorId: Type.Optional(Id),
+      state: Type.Optional(Type.Enum(['ringing', 'answered', 'on_hold', 'live'], { description: 'What goes on now; live is all three.' })),
+      from: Type.Optional(Type.String({ format: 'date-time', description: 'Came in at this time or after it.' })),
+      to: Type.Optional(Type.String({ format: 'date-time', description: 'Came in before this time.' })),
       ...CursorQuery,
     }),
     reply: { status: 200, schema: Type.Object({ calls: Type.Array(Call), nextCursor: NextCursor }) },
     refusals: [],
     read(view, { query }) {
-      const { rows, nextCursor } = pageOf(query, (page) => listCalls(view, { filter: query, ...page }), byCreated);
+      const filter = { ...query, from: parseTime(query.from, 'from'), to: parseTime(query.to, 'to') };
+      const { rows, nextCursor } = pageOf(query, (page) => listCalls(view, { filter, ...page }), byCreated);
       return { calls: rows, nextCursor };
     },
   }),
@@ -96,12 +89,12 @@ export const callRoutes = [
   }),
 
   route({
-    ...action('transfer', 'Offer the call to another agent', Type.Object({ agentId: Id, expectedVersion: Version })),
+    ...action('transfer', 'Offer the call to another agent', Type.Object({ agentId: Id, expectedVersion: Version, note: Type.Optional(Type.String({ maxLength: 1000 })) })),
     description:
       'By who is assigned, or an admin. The recipient has 30 seconds to accept or decline, as with assign-to-agent and by the same routes; the caller stays with who has them until then. ' +
       'Accepting moves the caller and adds transferred to the timeline. A recipient in another call: 422 semantic_error.',
     refusals: ['forbidden', 'not_assigned', 'call_unavailable', 'conflict', 'stale_version', 'semantic_error'],
-    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(transferCall, { workspaceId, caller, params: { ...params, agentId: body.agentId, expectedVersion: body.expectedVersion } }),
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(transferCall, { workspaceId, caller, params: { ...params, agentId: body.agentId, expectedVersion: body.expectedVersion, note: body.note } }),
   }),
 
   route({
@@ -112,11 +105,11 @@ export const callRoutes = [
     summary: 'List voicemails',
     description: 'Newest first, of the calls that the agent may see.',
     access: { kind: 'agent', scope: 'conversations:read', feature: 'calls' },
-    query: Type.Object(CursorQuery),
+    query: Type.Object({ conversationId: Type.Optional(Type.String({ format: 'uuid', description: 'The one that was left in this call.' })), ...CursorQuery }),
     reply: { status: 200, schema: Type.Object({ voicemails: Type.Array(Voicemail), nextCursor: NextCursor }) },
     refusals: [],
     read(view, { query }) {
-      const { rows, nextCursor } = pageOf(query, (page) => listVoicemails(view, page), byCreated);
+      const { rows, nextCursor } = pageOf(query, (page) => listVoicemails(view, { conversationId: query.conversationId, ...page }), byCreated);
       return { voicemails: rows, nextCursor };
     },
   }),

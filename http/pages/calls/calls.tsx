@@ -1,7 +1,101 @@
-// The pages of this folder.
+// The pages of calls: the list with what can be asked of it, the voicemails, and one call.
 
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { ButtonLink } from '../design/button.tsx';
+import { Empty } from '../design/feedback.tsx';
+import { Icon } from '../design/icon.tsx';
+import { Menu } from '../design/menu.tsx';
+import { query } from '../location.ts';
+import { hasRole, me } from '../session.ts';
+import { setTitle } from '../title.ts';
+import { askForNotifications, isToneOn, notificationPermission, setTone } from './alerts.ts';
+import { CallFilters } from './call-filters.tsx';
+import { type CallView, filterOf } from './call-list.ts';
+import { CallPage } from './call-page.tsx';
+import { CallRows } from './call-rows.tsx';
+import { worksWithCalls } from './live-calls.ts';
+import { numbers, readNumbers } from './numbers.ts';
+import { Voicemails } from './voicemails.tsx';
 
-export function Calls(_props: { readonly params: Readonly<Record<string, string>> }): JSX.Element {
-  return <div class="page" />;
+const views: readonly { readonly view: CallView; readonly label: string; readonly href: string }[] = [
+  { view: 'all', label: 'All calls', href: '/calls' },
+  { view: 'callback', label: 'To call back', href: '/calls?view=callback' },
+  { view: 'voicemails', label: 'Voicemails', href: '/calls?view=voicemails' },
+];
+
+export function Calls({ params }: { readonly params: Readonly<Record<string, string>> }): JSX.Element | null {
+  const { conversationId } = params;
+  useEffect(() => void readNumbers(), []);
+  if (me.value === undefined) return null;
+  if (!worksWithCalls.value) {
+    return (
+      <div class="page">
+        <Empty icon="call" title="You do not work with calls">
+          <p>An admin can change that, in the settings of agents.</p>
+        </Empty>
+      </div>
+    );
+  }
+  return conversationId === undefined ? <Lists /> : <CallPage key={conversationId} conversationId={conversationId} />;
+}
+
+function Lists(): JSX.Element {
+  const filter = filterOf(query.value);
+  useEffect(() => setTitle('Calls'), []);
+  return (
+    <div class="page">
+      <header>
+        <div>
+          <h1>Calls</h1>
+          <p>{numbers.value.size === 0 ? 'Calls to your numbers ring here.' : `Calls to ${[...numbers.value.values()].map(({ displayName }) => displayName).slice(0, 4).join(', ')}${numbers.value.size > 4 ? ' and others' : ''} ring here.`}</p>
+        </div>
+        <div class="row">
+          <AlertMenu />
+          {hasRole('admin') && (
+            <ButtonLink href="/settings/numbers" kind="quiet" icon="settings">
+              Numbers
+            </ButtonLink>
+          )}
+        </div>
+      </header>
+      <nav class="tabs" aria-label="Lists of calls">
+        {views.map(({ view, label, href }) => (
+          <a key={view} href={href} aria-current={filter.view === view ? 'page' : undefined}>
+            {label}
+          </a>
+        ))}
+      </nav>
+      {filter.view === 'voicemails' ? (
+        <Voicemails />
+      ) : (
+        <>
+          <CallFilters filter={filter} />
+          <CallRows filter={filter} />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** What draws attention to a ringing call beside the banner. */
+function AlertMenu(): JSX.Element {
+  const permission = notificationPermission.value;
+  return (
+    <Menu
+      label="Alerts of calls"
+      items={[
+        { label: 'Ring tone', checked: isToneOn.value, run: () => setTone(!isToneOn.value) },
+        {
+          label: permission === 'denied' ? 'Notifications are blocked by your browser' : permission === 'unsupported' ? 'No notifications in this browser' : 'Notifications of the system',
+          checked: permission === 'granted',
+          disabled: permission !== 'default',
+          run: () => void askForNotifications(),
+        },
+      ]}
+    >
+      <Icon name="bell" size={18} />
+      Alerts
+    </Menu>
+  );
 }

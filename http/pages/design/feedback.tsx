@@ -6,7 +6,7 @@ import { hasRole } from '../session.ts';
 import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
-export function Banner({ kind, children, action }: { readonly kind?: 'bad' | 'warn' | 'good'; readonly children: ComponentChildren; readonly action?: JSX.Element }): JSX.Element {
+export function Banner({ kind, children, action }: { readonly kind?: 'bad' | 'warn' | 'good' | undefined; readonly children: ComponentChildren; readonly action?: JSX.Element }): JSX.Element {
   return (
     <div class={`banner ${kind ?? ''}`}>
       <div>{children}</div>
@@ -67,6 +67,6 @@ export function PlanLink(): JSX.Element | null {
   return hasRole('admin') ? <a href="/settings/billing">See the plans</a> : null;
 }
 
-export function Badge({ kind, children }: { readonly kind?: 'accent' | 'good' | 'warn' | 'bad'; readonly children: ComponentChildren }): JSX.Element {
+export function Badge({ kind, children }: { readonly kind?: 'accent' | 'good' | 'warn' | 'bad' | undefined; readonly children: ComponentChildren }): JSX.Element {
   return <span class={`badge ${kind ?? ''}`}>{children}</span>;
 }

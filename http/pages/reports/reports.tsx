@@ -1,7 +1,71 @@
-// The pages of this folder.
+// The pages of reports: the overview, and each report with what it can be narrowed to.
 
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Empty } from '../design/feedback.tsx';
+import { hasRole } from '../session.ts';
+import { setTitle } from '../title.ts';
+import { asked, type Asked, isOpenTo, reportHref, timeZone } from './asked.ts';
+import { Conversations } from './conversations-report.tsx';
+import { Customers } from './customers-report.tsx';
+import { Overview } from './overview.tsx';
+import { ByStatus, Performance, ResponseTimes, Satisfaction } from './quality-reports.tsx';
+import { rangeQuery } from './range.ts';
+import { ExportMenu, ReportBar } from './report-bar.tsx';
+import { placeOf, type ReportPlace, reportPlaces, type ReportSlug } from './report-list.ts';
+import { Conversions, Volume } from './volume-report.tsx';
 
-export function Reports(_props: { readonly params: Readonly<Record<string, string>> }): JSX.Element {
-  return <div class="page" />;
+type Panel = (props: { readonly place: ReportPlace; readonly request: Asked }) => JSX.Element;
+
+const panels: Readonly<Record<ReportSlug, Panel>> = {
+  chats: Volume,
+  tickets: Volume,
+  status: ByStatus,
+  'response-times': ResponseTimes,
+  satisfaction: Satisfaction,
+  agents: Performance,
+  customers: Customers,
+  conversions: Conversions,
+  conversations: Conversations,
+};
+
+export function Reports({ params }: { readonly params: Readonly<Record<string, string>> }): JSX.Element {
+  const slug = params['report'];
+  const place = slug === undefined ? undefined : placeOf(slug);
+  const request = asked();
+  const title = place?.title ?? 'Reports';
+  useEffect(() => setTitle(title), [title]);
+  const isUnknown = slug !== undefined && (place === undefined || !isOpenTo(place));
+  const isReady = rangeQuery(request, timeZone()) !== undefined;
+  const Shown = place === undefined ? undefined : panels[place.slug];
+  return (
+    <div class="page reports">
+      <header>
+        <div>
+          <h1>{title}</h1>
+          <p>{place?.about ?? (hasRole('admin') ? 'What there was to do, and how it went.' : hasRole('supervisor') ? 'What there was to do in your departments, and how it went.' : 'What you had to do, and how it went.')}</p>
+        </div>
+        {place !== undefined && !isUnknown && <ExportMenu place={place} request={request} />}
+      </header>
+      <nav class="tabs" aria-label="Reports">
+        <a href={reportHref('')} aria-current={slug === undefined ? 'page' : undefined}>
+          Overview
+        </a>
+        {reportPlaces.filter(isOpenTo).map((one) => (
+          <a key={one.slug} href={reportHref(one.slug)} aria-current={slug === one.slug ? 'page' : undefined}>
+            {one.short ?? one.title}
+          </a>
+        ))}
+      </nav>
+      {isUnknown ? (
+        <Empty icon="chart" title={place === undefined ? 'There is no such report' : 'This report is of a channel that you do not work in'} />
+      ) : (
+        <>
+          <ReportBar place={place} request={request} />
+          {!isReady ? <p class="soft">Choose the days, and the figures are here.</p> : place === undefined || Shown === undefined ? <Overview request={request} /> : <Shown key={place.slug} place={place} request={request} />}
+          <p class="soft reports-foot">Of the conversations that began in this time, as they are now, without spam. Days are those of {timeZone().replaceAll('_', ' ')}.</p>
+        </>
+      )}
+    </div>
+  );
 }

@@ -1,0 +1,108 @@
+// What can be done with one call from its own page, as far as who is signed in may: answer, hold, hand over, hang up, call back,
+// take it, call it solved. What the banner or the bar offers already for one's own call is offered here too.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call as ask } from '../api.ts';
+import { Button, ButtonLink } from '../design/button.tsx';
+import { notify, notifyFailure } from '../notices.ts';
+import type { Call } from '../records.ts';
+import { hasRole, me } from '../session.ts';
+import { answer, hangUp, setHold, settleOffer, underWay } from './call-actions.ts';
+import { callerOf, telOf, waitsForCallBack } from './call-story.ts';
+import { ringingHere } from './live-calls.ts';
+import { TransferDialog } from './transfer-dialog.tsx';
+
+export function CallActions({ call, onChanged }: { readonly call: Call; readonly onChanged: (now: Call) => void }): JSX.Element | null {
+  const [handing, setHanding] = useState(false);
+  const [busy, setBusy] = useState<'take' | 'solve' | undefined>(undefined);
+  const ownId = me.value?.agent.id;
+  const isOwn = call.assignedAgentId === ownId;
+  const mayAct = isOwn || hasRole('admin');
+  const isTalking = call.state === 'answered' || call.state === 'on_hold';
+  const step = underWay.value.get(call.id);
+  const tel = telOf(call.fromE164);
+
+  /** Runs a change of the conversation, and reads the call again. */
+  const change = async (what: 'take' | 'solve', run: () => Promise<unknown>, done: string): Promise<void> => {
+    setBusy(what);
+    try {
+      await run();
+      onChanged(await ask<Call>('GET', `/calls/${call.id}`));
+      notify({ kind: 'done', text: done });
+    } catch (error) {
+      notifyFailure(error);
+    } finally {
+      setBusy(undefined);
+    }
+  };
+  const take = (): Promise<void> =>
+    change(
+      'take',
+      async () => {
+        // Offered to oneself and accepted: whoever may see a call that nobody has may take it.
+        const { conversation } = await ask<{ conversation: { version: number; handshake: unknown } }>('POST', `/conversations/${call.id}/assign-to-agent`, { body: { agentId: ownId, expectedVersion: call.version, ...(hasRole('supervisor') ? { force: true } : {}) } });
+        if (conversation.handshake !== null) await ask('POST', `/conversations/${call.id}/assignment/accept`, { body: { expectedVersion: conversation.version } });
+      },
+      'It is yours to call back.',
+    );
+  const solve = (): Promise<void> => change('solve', () => ask('POST', `/conversations/${call.id}/status`, { body: { status: 'solved' } }), `${callerOf(call)} no longer waits for a call back.`);
+
+  const rings = call.state === 'ringing' && ringingHere.value.some(({ id }) => id === call.id);
+  const offered = call.handshake !== null && call.handshake.toAgentId === ownId;
+  const waits = waitsForCallBack(call) && call.state === 'ended';
+  const hasAny = rings || offered || waits || (mayAct && call.state !== 'ended');
+  if (!hasAny) return null;
+  return (
+    <div class="row calls-actions" role="group" aria-label="What to do with this call">
+      {rings && (
+        <Button kind="primary" icon="call" busy={step === 'answer'} onClick={() => void answer(call)}>
+          Answer
+        </Button>
+      )}
+      {offered && (
+        <>
+          <Button kind="primary" icon="check" busy={step === 'accept'} onClick={() => void settleOffer(call, 'accept')}>
+            Take over
+          </Button>
+          <Button busy={step === 'decline'} onClick={() => void settleOffer(call, 'decline')}>
+            Decline
+          </Button>
+        </>
+      )}
+      {mayAct && isTalking && (
+        <>
+          <Button icon={call.state === 'on_hold' ? 'play' : 'pause'} busy={step === 'hold'} onClick={() => void setHold(call, call.state !== 'on_hold')}>
+            {call.state === 'on_hold' ? 'Resume' : 'Hold'}
+          </Button>
+          <Button icon="transfer" onClick={() => setHanding(true)}>
+            Hand over
+          </Button>
+        </>
+      )}
+      {mayAct && call.state !== 'ended' && (
+        <Button kind="danger" icon="hangUp" busy={step === 'hangup'} onClick={() => void hangUp(call)}>
+          Hang up
+        </Button>
+      )}
+      {waits && (
+        <>
+          {tel !== undefined && (
+            <ButtonLink href={tel} kind="primary" icon="call">
+              Call back
+            </ButtonLink>
+          )}
+          {!isOwn && (
+            <Button busy={busy === 'take'} onClick={() => void take()}>
+              I will call back
+            </Button>
+          )}
+          <Button icon="check" busy={busy === 'solve'} onClick={() => void solve()}>
+            Done, no call needed
+          </Button>
+        </>
+      )}
+      {handing && <TransferDialog call={call} onClose={() => setHanding(false)} />}
+    </div>
+  );
+}

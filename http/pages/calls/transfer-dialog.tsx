@@ -1,0 +1,114 @@
+// Asks whom to hand a caller to: an agent, who has thirty seconds to take over while the caller stays, or a department, where it
+// rings anew at once. When the call changed meanwhile, it says what, and keeps what was typed.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { ApiError, call as ask } from '../api.ts';
+import { Button } from '../design/button.tsx';
+import { Dialog } from '../design/dialog.tsx';
+import { Banner, Empty } from '../design/feedback.tsx';
+import { Checkbox, SelectField, TextArea } from '../design/field.tsx';
+import { Form, useForm } from '../design/form.tsx';
+import { notify } from '../notices.ts';
+import { agentName, departmentName, departments, joinedAgents } from '../people.ts';
+import type { Agent, Call } from '../records.ts';
+import { transfer } from './call-actions.ts';
+import { callerOf } from './call-story.ts';
+import { keepCall, liveCalls } from './live-calls.ts';
+
+const maxNoteChars = 1000;
+const statusWords: Readonly<Record<Agent['status'], string>> = { available: '', away: ', away', offline: ', offline' };
+
+export function TransferDialog({ call, onClose }: { readonly call: Call; readonly onClose: () => void }): JSX.Element {
+  const [changed, setChanged] = useState<string | undefined>(undefined);
+  const latest = liveCalls.value.get(call.id) ?? call;
+  const busyIds = new Set([...liveCalls.value.values()].filter(({ state }) => state !== 'ringing').map(({ assignedAgentId }) => assignedAgentId));
+  const others = joinedAgents.value.filter(({ id, role, channels }) => id !== latest.assignedAgentId && (role === 'admin' || channels.includes('calls')));
+  // Who can take it at once comes first.
+  const ranked = [...others].sort((a, b) => rankOf(a, busyIds) - rankOf(b, busyIds));
+  const groups = [...departments.value.values()].sort((a, b) => a.name.localeCompare(b.name));
+  const form = useForm<{ to: 'agent' | 'department'; agentId: string; departmentId: string; note: string }>({ to: ranked.length > 0 ? 'agent' : 'department', agentId: ranked[0]?.id ?? '', departmentId: groups[0]?.id ?? '', note: '' }, async ({ to, agentId, departmentId, note }) => {
+    setChanged(undefined);
+    try {
+      await transfer(latest, to === 'agent' ? { agentId, note } : { departmentId });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.slug !== 'stale_version') throw error;
+      const now = await ask<Call>('GET', `/calls/${call.id}`);
+      keepCall(now);
+      setChanged(whatChanged(latest, now));
+      return;
+    }
+    notify({ kind: 'done', text: to === 'agent' ? `Offered to ${agentName(agentId)}. The caller stays with you until then.` : `Rings in ${departmentName(departmentId)} now.` });
+    onClose();
+  });
+  const { values } = form;
+  return (
+    <Dialog title={`Hand over ${callerOf(latest)}`} onClose={onClose}>
+      {ranked.length === 0 && groups.length === 0 ? (
+        <Empty icon="people" title="There is nobody to hand it to">
+          <p>Nobody else here works with calls.</p>
+        </Empty>
+      ) : (
+        <Form
+          form={form}
+          actions={
+            <>
+              <Button type="submit" kind="primary" busy={form.busy}>
+                {values.to === 'agent' ? 'Offer it' : 'Move it'}
+              </Button>
+              <Button kind="quiet" onClick={onClose}>
+                Cancel
+              </Button>
+            </>
+          }
+        >
+          {ranked.length > 0 && groups.length > 0 && (
+            <div class="row" role="radiogroup" aria-label="To whom">
+              <Checkbox type="radio" name="transfer-to" label="An agent" checked={values.to === 'agent'} onChecked={() => form.set('to', 'agent')} />
+              <Checkbox type="radio" name="transfer-to" label="A department" checked={values.to === 'department'} onChecked={() => form.set('to', 'department')} />
+            </div>
+          )}
+          {values.to === 'agent' ? (
+            <>
+              <SelectField
+                label="Agent"
+                value={values.agentId}
+                onValue={(value) => form.set('agentId', value)}
+                error={form.errorOf('agentId')}
+                hint="They have 30 seconds to take over. The caller stays with you until then."
+                choices={ranked.map((agent) => ({ value: agent.id, label: `${agent.name}${busyIds.has(agent.id) ? ', in a call' : statusWords[agent.status]}` }))}
+              />
+              <TextArea label="Note" optional rows={3} maxLength={maxNoteChars} value={values.note} onValue={(value) => form.set('note', value)} error={form.errorOf('note')} hint="What they should know. Your customer does not see it." />
+            </>
+          ) : (
+            <SelectField
+              label="Department"
+              value={values.departmentId}
+              onValue={(value) => form.set('departmentId', value)}
+              error={form.errorOf('departmentId')}
+              hint="It rings there at once, and is no longer with you."
+              choices={groups.map(({ id, name }) => ({ value: id, label: name }))}
+            />
+          )}
+          <div role="alert">{changed !== undefined && <Banner kind="warn">{changed}</Banner>}</div>
+        </Form>
+      )}
+    </Dialog>
+  );
+}
+
+function rankOf(agent: Agent, busyIds: ReadonlySet<string | null>): number {
+  if (busyIds.has(agent.id)) return 3;
+  return ['available', 'away', 'offline'].indexOf(agent.status);
+}
+
+/** What somebody else did to a call since it was shown. */
+export function whatChanged(before: Call, now: Call): string {
+  const changes = [
+    now.assignedAgentId === before.assignedAgentId ? undefined : `it is with ${agentName(now.assignedAgentId)} now`,
+    now.departmentId === before.departmentId ? undefined : `it is in ${departmentName(now.departmentId)} now`,
+    now.status === before.status ? undefined : `it is ${now.status} now`,
+    now.handshake?.toAgentId === before.handshake?.toAgentId ? undefined : now.handshake === null ? 'the offer that stood is gone' : `it is offered to ${agentName(now.handshake.toAgentId)} now`,
+  ].filter((one) => one !== undefined);
+  return `The call changed meanwhile${changes.length === 0 ? '' : `: ${changes.join(', ')}`}. Send it again if you still want to.`;
+}

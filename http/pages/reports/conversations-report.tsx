@@ -1,0 +1,118 @@
+// The conversations that a figure is made of, a page at a time.
+
+import type { JSX } from 'preact';
+import { call } from '../api.ts';
+import { Button } from '../design/button.tsx';
+import { Badge, Empty } from '../design/feedback.tsx';
+import { Checkbox, SelectField } from '../design/field.tsx';
+import { useResource } from '../design/resource.ts';
+import { Time } from '../design/time.tsx';
+import { query, setQuery } from '../location.ts';
+import { agentName } from '../people.ts';
+import type { Conversation } from '../records.ts';
+import { clockTime, countOf, dayOf, spanOf } from '../times.ts';
+import { apiQuery, type Asked, ownChannels } from './asked.ts';
+import { Reading } from './parts.tsx';
+import { channelNames, type ReportPlace } from './report-list.ts';
+
+const pageRows = 50;
+const any = { value: '', label: 'Any' };
+const statuses = ['open', 'pending', 'solved', 'closed', 'spam'] as const;
+
+interface Found {
+  readonly conversations: readonly Conversation[];
+  readonly total: number;
+}
+
+/** What the address narrows it to beside what every report knows. */
+export function drillFlags(address: URLSearchParams): Record<string, string | undefined> {
+  const status = address.get('status');
+  return { status: statuses.find((one) => one === status), rated: address.get('rated') === '1' ? '1' : undefined, missed: address.get('missed') === '1' ? '1' : undefined };
+}
+
+export function Conversations({ place, request }: { readonly place: ReportPlace; readonly request: Asked }): JSX.Element {
+  const flags = drillFlags(query.value);
+  const offset = Math.max(0, Math.floor(Number(query.value.get('offset') ?? 0)) || 0);
+  const asks = apiQuery(place, request);
+  const read = useResource<Found | undefined>(async (signal) => (asks === undefined ? undefined : call<Found>('GET', '/reports/conversations', { query: { ...asks, ...flags, limit: pageRows, offset }, signal })), [JSON.stringify([asks, flags, offset])]);
+  const again = { offset: undefined };
+  return (
+    <>
+      <div class="reports-filters">
+        <SelectField label="Channel" value={request.channel ?? ''} choices={[any, ...ownChannels().map((channel) => ({ value: channel, label: channelNames[channel] }))]} onValue={(channel) => setQuery({ ...again, channel })} />
+        <SelectField label="Status" value={flags['status'] ?? ''} choices={[{ value: '', label: 'Any but spam' }, ...statuses.map((status) => ({ value: status, label: status.charAt(0).toUpperCase() + status.slice(1) }))]} onValue={(status) => setQuery({ ...again, status })} />
+        <div class="reports-checks">
+          <Checkbox label="Rated" checked={flags['rated'] === '1'} onChecked={(on) => setQuery({ ...again, rated: on ? '1' : undefined })} />
+          <Checkbox label="Gave up unanswered" checked={flags['missed'] === '1'} onChecked={(on) => setQuery({ ...again, missed: on ? '1' : undefined })} />
+        </div>
+      </div>
+      <Reading of={read} lines={10}>
+        {({ conversations, total }) => (
+          <>
+            <p role="status">{total === 0 ? '' : `${countOf(offset + 1)} to ${countOf(offset + conversations.length)} of ${countOf(total)}`}</p>
+            {conversations.length === 0 ? <Empty icon="search" title="No conversations like these in this time" /> : <Rows conversations={conversations} />}
+            {total > pageRows && (
+              <div class="row">
+                <Button icon="left" disabled={offset === 0} onClick={() => setQuery({ offset: offset - pageRows > 0 ? String(offset - pageRows) : undefined })}>
+                  Newer
+                </Button>
+                <Button icon="right" disabled={offset + pageRows >= total} onClick={() => setQuery({ offset: String(offset + pageRows) })}>
+                  Older
+                </Button>
+              </div>
+            )}
+          </>
+        )}
+      </Reading>
+    </>
+  );
+}
+
+function Rows({ conversations }: { readonly conversations: readonly Conversation[] }): JSX.Element {
+  return (
+    <div class="table-frame" role="region" aria-label="Conversations" tabIndex={0}>
+      <table class="table reports-conversations">
+        <thead>
+          <tr>
+            <th scope="col">Conversation</th>
+            <th scope="col">Status</th>
+            <th scope="col">Agent</th>
+            <th scope="col" class="number">
+              First answer
+            </th>
+            <th scope="col" class="number">
+              Rating
+            </th>
+            <th scope="col">Began</th>
+          </tr>
+        </thead>
+        <tbody>
+          {conversations.map((one) => (
+            <tr key={one.id}>
+              <th scope="row">
+                <a class="truncate" href={one.channel === 'call' ? `/calls/${one.id}` : `/inbox/all/${one.id}`}>
+                  {titleOf(one)}
+                </a>
+                <span class="truncate soft">{one.preview ?? ''}</span>
+              </th>
+              <td>
+                <Badge>{one.status}</Badge>
+              </td>
+              <td>{one.assignedAgentId === null ? <span class="soft">Nobody</span> : agentName(one.assignedAgentId)}</td>
+              <td class="number">{one.firstResponseAt === null ? '' : spanOf((Date.parse(one.firstResponseAt) - Date.parse(one.createdAt)) / 1000)}</td>
+              <td class="number">{one.rating === null ? '' : `${one.rating} of 5`}</td>
+              <td>
+                <Time at={one.createdAt} format={(at) => `${dayOf(at)}, ${clockTime(at)}`} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function titleOf({ channel, subject, ticketNumber }: Conversation): string {
+  const name = { chat: 'Chat', ticket: `Ticket ${ticketNumber ?? ''}`, call: 'Call' }[channel];
+  return subject === null || subject.trim() === '' ? name : `${name}: ${subject}`;
+}

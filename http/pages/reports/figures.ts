@@ -1,0 +1,77 @@
+// Figures in words: what a bucket is called, how much more or less it is than before, and a sentence that says what a chart shows
+// to who does not see it. Plain functions.
+
+import { countOf, spanOf } from '../times.ts';
+import type { Granularity } from './range.ts';
+import type { SeriesPoint } from './records.ts';
+
+const none = 'none yet';
+
+const day = new Intl.DateTimeFormat(undefined, { timeZone: 'UTC', day: 'numeric', month: 'short' });
+const weekdayAndDay = new Intl.DateTimeFormat(undefined, { timeZone: 'UTC', weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' });
+const monthAndYear = new Intl.DateTimeFormat(undefined, { timeZone: 'UTC', month: 'short', year: 'numeric' });
+const hour = new Intl.DateTimeFormat(undefined, { timeZone: 'UTC', hour: '2-digit', minute: '2-digit' });
+const dayAndHour = new Intl.DateTimeFormat(undefined, { timeZone: 'UTC', weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+
+/** A bucket's clock, read as if it were UTC: it is that of the workspace, wherever the reader is. */
+function clockOf(bucket: string): Date {
+  return new Date(`${bucket.slice(0, 23)}Z`);
+}
+
+/** The length of the buckets, from how far two of them are apart. */
+export function granularityOf(series: readonly { readonly bucket: string }[]): Granularity {
+  const [first, second] = series;
+  if (first === undefined || second === undefined) return 'day';
+  const hours = (clockOf(second.bucket).getTime() - clockOf(first.bucket).getTime()) / 3600_000;
+  return hours < 20 ? 'hour' : hours < 100 ? 'day' : hours < 400 ? 'week' : 'month';
+}
+
+/** As short as an axis needs it: "14:00", "3 Mar", "Mar 2026". */
+export function shortBucket(bucket: string, granularity: Granularity): string {
+  const at = clockOf(bucket);
+  if (granularity === 'hour') return at.getUTCHours() === 0 ? day.format(at) : hour.format(at);
+  return granularity === 'month' ? monthAndYear.format(at) : day.format(at);
+}
+
+/** In full: "Tue, 3 Mar 2026", "Week of Mon, 2 Mar 2026", "Mar 2026", "Tue, 3 Mar, 14:00". */
+export function longBucket(bucket: string, granularity: Granularity): string {
+  const at = clockOf(bucket);
+  if (granularity === 'hour') return dayAndHour.format(at);
+  if (granularity === 'month') return monthAndYear.format(at);
+  return granularity === 'week' ? `Week of ${weekdayAndDay.format(at)}` : weekdayAndDay.format(at);
+}
+
+/** "12% more than before", "8% less than before", "as before"; undefined where there is nothing to compare. */
+export function changeOf(now: number | null, before: number | null): string | undefined {
+  if (now === null || before === null) return undefined;
+  if (now === before) return 'as before';
+  if (before === 0) return 'none before';
+  const percent = Math.round((Math.abs(now - before) / before) * 100);
+  return percent === 0 ? 'as before' : `${percent}% ${now > before ? 'more' : 'less'} than before`;
+}
+
+export function secondsOf(seconds: number | null): string {
+  return seconds === null ? none : spanOf(seconds);
+}
+
+/** "4.4 of 5" */
+export function scoreOf(score: number | null): string {
+  return score === null ? none : `${score.toFixed(1)} of 5`;
+}
+
+export function percentOf(rate: number): string {
+  return new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(rate);
+}
+
+/** What the chart of a series shows, in a sentence. */
+export function summaryOf(series: readonly SeriesPoint[], options: { readonly what: string; readonly format?: (value: number) => string; readonly isSum: boolean }): string {
+  const { what, format = countOf, isSum } = options;
+  const granularity = granularityOf(series);
+  const counted = isSum ? series : series.filter(({ value }) => value > 0);
+  const [first] = counted;
+  if (first === undefined || counted.every(({ value }) => value === 0)) return `No ${what} in this time.`;
+  const most = counted.reduce((best, one) => (one.value > best.value ? one : best), first);
+  const total = counted.reduce((sum, { value }) => sum + value, 0);
+  const whole = isSum ? `${format(total)} ${what}, ${format(Math.round((total / series.length) * 10) / 10)} per ${granularity} on average.` : `${counted.length} of ${series.length} ${granularity}s have ${what}.`;
+  return `${whole} The most: ${format(most.value)}, ${longBucket(most.bucket, granularity)}.`;
+}

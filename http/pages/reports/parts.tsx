@@ -1,0 +1,175 @@
+// What reports are put together from: a figure with what it was before, a series as a chart with its table, and what is shown
+// while a report is read, or cannot be.
+
+import type { ComponentChildren, JSX } from 'preact';
+import { call } from '../api.ts';
+import { Failure, Loading } from '../design/feedback.tsx';
+import { type Resource, useResource } from '../design/resource.ts';
+import { navigate } from '../location.ts';
+import { countOf } from '../times.ts';
+import { apiQuery, type Asked, reportHref } from './asked.ts';
+import { Chart } from './chart.tsx';
+import { changeOf, granularityOf, longBucket, shortBucket, summaryOf } from './figures.ts';
+import { bucketRange, rangeBefore } from './range.ts';
+import type { Head, SeriesPoint } from './records.ts';
+import type { ReportPlace } from './report-list.ts';
+
+export interface Compared<Report> {
+  readonly now: Report;
+  /** Of the same length of time just before; undefined where it could not be read. */
+  readonly before: Report | undefined;
+}
+
+/** A report, and, once it is there, the same of the time before it. Reading it again leaves what was before. */
+export function useReport<Report extends Head>(place: ReportPlace, request: Asked): Resource<Compared<Report> | undefined> {
+  const query = apiQuery(place, request);
+  const key = JSON.stringify(query);
+  const now = useResource<Report | undefined>(async (signal) => (query === undefined ? undefined : call<Report>('GET', `/reports/${place.path}`, { query, signal })), [place.path, key]);
+  const range = now.value?.range;
+  const before = useResource<Report | undefined>(
+    async (signal) => (range === undefined ? undefined : call<Report>('GET', `/reports/${place.path}`, { query: { ...query, ...rangeBefore(range) }, signal }).catch(() => undefined)),
+    [place.path, key, range === undefined],
+  );
+  return { ...now, value: now.value === undefined ? undefined : { now: now.value, before: before.value }, set: (value) => now.set(value?.now) };
+}
+
+/** Draws a report once it is there. */
+export function Reading<Value>({ of: read, lines = 5, children }: { readonly of: Resource<Value | undefined>; readonly lines?: number; readonly children: (value: Value) => ComponentChildren }): JSX.Element | null {
+  if (read.value === undefined) return read.failure !== undefined ? <Failure error={read.failure} retry={read.reload} /> : read.loading ? <Loading lines={lines} /> : null;
+  return (
+    <>
+      {read.failure !== undefined && <Failure error={read.failure} retry={read.reload} />}
+      {children(read.value)}
+    </>
+  );
+}
+
+/** One number, what it is, and how it was before. `href` leads to what it is made of. */
+export function Figure({ label, value, change, href }: { readonly label: string; readonly value: string; readonly change?: string | undefined; readonly href?: string | undefined }): JSX.Element {
+  return (
+    <div class="reports-figure">
+      <dt>{label}</dt>
+      <dd>
+        {href === undefined ? value : <a href={href}>{value}</a>}
+        {change !== undefined && <span class="change">{change}</span>}
+      </dd>
+    </div>
+  );
+}
+
+export function Figures({ children }: { readonly children: ComponentChildren }): JSX.Element {
+  return <dl class="reports-figures">{children}</dl>;
+}
+
+interface SeriesProps {
+  readonly report: Head & { readonly series: readonly SeriesPoint[] };
+  readonly before?: { readonly series: readonly SeriesPoint[] } | undefined;
+  /** What is counted, in the middle of a sentence: "chats". */
+  readonly what: string;
+  /** Of what the table and a click lead to; undefined where there is nothing behind the figures. */
+  readonly drill?: Readonly<Record<string, string | undefined>>;
+  readonly height?: number;
+  /** The table is folded away. */
+  readonly isFolded?: boolean;
+}
+
+/** A count over time: bars, and a table with the same figures. */
+export function CountSeries({ report, before, what, drill, height, isFolded = false }: SeriesProps): JSX.Element {
+  const { series, range } = report;
+  const granularity = granularityOf(series);
+  const hrefOf = (index: number): string | undefined => (drill === undefined ? undefined : reportHref('conversations', { ...drill, range: 'custom', by: undefined, ...bucketRange(series, index, range) }));
+  const table = (
+    <SeriesTable
+      head={[bucketHead(granularity), capital(what), ...(before === undefined ? [] : ['Before'])]}
+      rows={series.map(({ bucket, value }, index) => ({ name: longBucket(bucket, granularity), cells: [countOf(value), ...(before === undefined ? [] : [countOf(before.series[index]?.value ?? 0)])], href: value === 0 ? undefined : hrefOf(index) }))}
+      label={`${capital(what)}, ${granularity} by ${granularity}`}
+    />
+  );
+  return (
+    <>
+      <Chart
+        kind="bars"
+        labels={series.map(({ bucket }) => shortBucket(bucket, granularity))}
+        longLabels={series.map(({ bucket }) => longBucket(bucket, granularity))}
+        values={series.map(({ value }) => value)}
+        before={before?.series.map(({ value }) => value)}
+        format={countOf}
+        summary={summaryOf(series, { what, isSum: true })}
+        {...(height === undefined ? {} : { height })}
+        {...(drill === undefined
+          ? {}
+          : {
+              onChoose: (index: number) => {
+                const href = hrefOf(index);
+                if (href !== undefined && (series[index]?.value ?? 0) > 0) navigate(href);
+              },
+            })}
+      />
+      {isFolded ? (
+        <details class="reports-folded">
+          <summary>Figures</summary>
+          {table}
+        </details>
+      ) : (
+        table
+      )}
+    </>
+  );
+}
+
+export interface TableRow {
+  readonly name: string;
+  readonly cells: readonly string[];
+  /** What the first figure is made of. */
+  readonly href?: string | undefined;
+}
+
+/** May be scrolled by keys: it has a name and takes the focus. */
+export function SeriesTable({ head, rows, label }: { readonly head: readonly string[]; readonly rows: readonly TableRow[]; readonly label: string }): JSX.Element {
+  return (
+    <div class="table-frame reports-table" role="region" aria-label={label} tabIndex={0}>
+      <table class="table">
+        <thead>
+          <tr>
+            {head.map((one, index) => (
+              <th key={one} scope="col" class={index === 0 ? '' : 'number'}>
+                {one}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ name, cells, href }, row) => (
+            <tr key={row}>
+              <th scope="row">{name}</th>
+              {cells.map((cell, index) => (
+                <td key={index} class="number">
+                  {index === 0 && href !== undefined ? (
+                    <a href={href} aria-label={`${cell}, ${name}`}>
+                      {cell}
+                    </a>
+                  ) : (
+                    cell
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function bucketHead(granularity: string): string {
+  return capital(granularity);
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** The change of a count against the time before. */
+export function changeSince(now: number | null, before: number | null | undefined): string | undefined {
+  return before === undefined ? undefined : changeOf(now, before);
+}

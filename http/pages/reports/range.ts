@@ -1,0 +1,121 @@
+// Which time a report is about: what stands in the address, as the API is asked, and the time before it to compare with. Days are
+// those of the workspace's time zone, as the buckets of the reports are. Plain functions.
+
+export type RangeName = '1d' | '7d' | '30d' | '90d' | 'custom';
+export type Granularity = 'hour' | 'day' | 'week' | 'month';
+
+export const rangeNames: readonly { readonly value: RangeName; readonly label: string }[] = [
+  { value: '1d', label: 'Last 24 hours' },
+  { value: '7d', label: 'Last 7 days' },
+  { value: '30d', label: 'Last 30 days' },
+  { value: '90d', label: 'Last 90 days' },
+  { value: 'custom', label: 'From … to' },
+];
+
+export const maxRangeDays = 365;
+/** Beyond it there would be more hours than anybody looks at. */
+const maxHourlyDays = 31;
+const dayMs = 24 * 3600_000;
+const dayPattern = /^\d{4}-\d\d-\d\d$/;
+
+export interface AskedRange {
+  readonly range: RangeName;
+  /** Of `custom`, as it stands in the address: a day, or a time. */
+  readonly from: string;
+  readonly to: string;
+  readonly granularity: Granularity | undefined;
+}
+
+const granularities: readonly string[] = ['hour', 'day', 'week', 'month'];
+
+export function rangeOf(query: URLSearchParams): AskedRange {
+  const range = rangeNames.find(({ value }) => value === query.get('range'))?.value ?? '7d';
+  const granularity = query.get('by');
+  return {
+    range,
+    from: query.get('from') ?? '',
+    to: query.get('to') ?? '',
+    // One of the list is one of the type.
+    granularity: granularity !== null && granularities.includes(granularity) ? (granularity as Granularity) : undefined,
+  };
+}
+
+export interface RangeProblem {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** The start and the end in milliseconds, or what is wrong with the days. The last day is included. */
+export function customRange({ from, to }: Pick<AskedRange, 'from' | 'to'>, timeZone: string): { readonly fromMs: number; readonly toMs: number } | RangeProblem {
+  const fromMs = instantOf(from, timeZone, 0);
+  const toMs = instantOf(to, timeZone, 1);
+  if (fromMs === undefined) return { from: 'Choose the first day.' };
+  if (toMs === undefined) return { to: 'Choose the last day.' };
+  if (toMs <= fromMs) return { to: 'Is before the first day.' };
+  if (toMs - fromMs > maxRangeDays * dayMs) return { to: `Reports reach over ${maxRangeDays} days at the most.` };
+  return { fromMs, toMs };
+}
+
+function instantOf(text: string, timeZone: string, laterDays: number): number | undefined {
+  if (dayPattern.test(text)) {
+    const ms = Date.parse(`${text}T00:00:00Z`);
+    return Number.isNaN(ms) ? undefined : midnightOf(ms + laterDays * dayMs, timeZone);
+  }
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** When the day begins there whose date this is in UTC. */
+export function midnightOf(dateMs: number, timeZone: string): number {
+  let instantMs = dateMs - offsetMs(dateMs, timeZone);
+  // The offset at that time may be another than the one of the guess, once.
+  instantMs = dateMs - offsetMs(instantMs, timeZone);
+  return instantMs;
+}
+
+function offsetMs(atMs: number, timeZone: string): number {
+  const parts = new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' }).formatToParts(atMs);
+  const part = (type: Intl.DateTimeFormatPartTypes): number => Number(parts.find((one) => one.type === type)?.value ?? 0);
+  return Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second')) - Math.floor(atMs / 1000) * 1000;
+}
+
+/** The day that a time is in there: what a date field shows. */
+export function dayOfInstant(text: string, timeZone: string): string {
+  if (dayPattern.test(text) || Number.isNaN(Date.parse(text))) return dayPattern.test(text) ? text : '';
+  const atMs = Date.parse(text);
+  return new Date(atMs + offsetMs(atMs, timeZone)).toISOString().slice(0, 10);
+}
+
+export interface RangeQuery {
+  readonly range: RangeName;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** As the API is asked; undefined while the days of a custom range are not right. */
+export function rangeQuery(asked: AskedRange, timeZone: string): RangeQuery | undefined {
+  if (asked.range !== 'custom') return { range: asked.range };
+  const found = customRange(asked, timeZone);
+  return 'fromMs' in found ? { range: 'custom', from: new Date(found.fromMs).toISOString(), to: new Date(found.toMs).toISOString() } : undefined;
+}
+
+/** The same length of time just before what a report said it is about. */
+export function rangeBefore({ start, end }: { readonly start: string; readonly end: string }): RangeQuery {
+  const startMs = Date.parse(start);
+  const lengthMs = Math.min(Date.parse(end) - startMs, maxRangeDays * dayMs);
+  return { range: 'custom', from: new Date(startMs - lengthMs).toISOString(), to: start };
+}
+
+export function mayBeHourly(asked: AskedRange, timeZone: string): boolean {
+  if (asked.range === '90d') return false;
+  if (asked.range !== 'custom') return true;
+  const found = customRange(asked, timeZone);
+  return 'fromMs' in found && found.toMs - found.fromMs <= maxHourlyDays * dayMs;
+}
+
+/** Where a bucket ends: where the next one begins, or the range does. */
+export function bucketRange(series: readonly { readonly bucket: string }[], index: number, range: { readonly start: string; readonly end: string }): { readonly from: string; readonly to: string } {
+  const startMs = Date.parse(series[index]?.bucket ?? range.start);
+  const next = series[index + 1]?.bucket;
+  return { from: new Date(Math.max(startMs, Date.parse(range.start))).toISOString(), to: next === undefined ? new Date(Date.parse(range.end) + 1).toISOString() : new Date(next).toISOString() };
+}
