@@ -28,6 +28,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
   t.test('the settings begin with the first section, and each has its address', async (t) => {
     await desk.waitForURL(`${service.url}/settings/workspace`);
     const links = desk.getByRole('navigation', { name: 'Settings' }).getByRole('link');
+    await links.filter({ hasText: 'Sites' }).waitFor();
     t.equal(await links.count(), 17);
     await links.filter({ hasText: 'Sites' }).click();
     await desk.getByRole('heading', { name: 'Sites', level: 1 }).waitFor();
