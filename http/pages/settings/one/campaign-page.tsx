@@ -47,7 +47,7 @@ export function CampaignPage({ campaignId }: { readonly campaignId: string | und
           <>
             <StatusBadge status={campaign.status} />
             {hasRole('admin') && (
-              <Menu label="What to do with it" class="button" items={campaignItems(campaign, () => setArchiving(true), read.reload)}>
+              <Menu label="Actions" class="button" items={campaignItems(campaign, () => setArchiving(true), read.reload)}>
                 Actions <Icon name="down" size={16} />
               </Menu>
             )}

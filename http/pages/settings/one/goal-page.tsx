@@ -37,7 +37,7 @@ export function GoalPage({ goalId }: { readonly goalId: string }): JSX.Element {
         goal.value !== undefined && (
           <>
             <GoalBadge status={goal.value.status} />
-            <Menu label="What to do with it" class="button" items={itemsOf(goal.value, goal, () => setDeleting(true))}>
+            <Menu label="Actions" class="button" items={itemsOf(goal.value, goal, () => setDeleting(true))}>
               Actions <Icon name="down" size={16} />
             </Menu>
           </>

@@ -20,11 +20,13 @@ export function QuickReplyFields({ replies, onReplies, errorOf }: { readonly rep
       <p class="hint">Up to {maxReplies}. Without any, there is a button that opens the chat.</p>
       <ul class="stack">
         {replies.map((reply, index) => (
-          <li key={index} class="quick-reply" role="group" aria-label={`Answer ${index + 1}`}>
-            <TextField label="It says" required maxLength={80} value={reply.label} onValue={(label) => change(index, { label })} error={errorOf(`.${index}.label`)} />
-            <SelectField label="and" value={reply.action} choices={actions} onValue={(action) => change(index, { action })} error={errorOf(`.${index}.action`)} />
-            {reply.action === 'navigate' && <TextField label="Page" required maxLength={2048} placeholder="/prices or https://…" value={reply.value ?? ''} onValue={(value) => change(index, { value })} error={errorOf(`.${index}.value`)} />}
-            <IconButton icon="trash" label={`Take away answer ${index + 1}`} onClick={() => onReplies(replies.filter((_, at) => at !== index))} />
+          <li key={index}>
+            <div class="quick-reply" role="group" aria-label={`Answer ${index + 1}`}>
+              <TextField label="It says" required maxLength={80} value={reply.label} onValue={(label) => change(index, { label })} error={errorOf(`.${index}.label`)} />
+              <SelectField label="and" value={reply.action} choices={actions} onValue={(action) => change(index, { action })} error={errorOf(`.${index}.action`)} />
+              {reply.action === 'navigate' && <TextField label="Page" required maxLength={2048} placeholder="/prices or https://…" value={reply.value ?? ''} onValue={(value) => change(index, { value })} error={errorOf(`.${index}.value`)} />}
+              <IconButton icon="trash" label={`Take away answer ${index + 1}`} onClick={() => onReplies(replies.filter((_, at) => at !== index))} />
+            </div>
           </li>
         ))}
       </ul>
