@@ -18,7 +18,7 @@ export const eventGroups: readonly EventGroup[] = [
     title: 'Messages and notes',
     events: [
       { type: 'message.created', label: 'A message was written' },
-      { type: 'message.updated', label: 'What became of a message is known' },
+      { type: 'message.updated', label: 'A mailed message was sent, or failed' },
       { type: 'message.read', label: 'Messages were read' },
       { type: 'note.created', label: 'A note was written' },
       { type: 'note.updated', label: 'A note was rewritten' },
