@@ -1,25 +1,25 @@
-// The settings of an owner in a real browser over the real service: knowledge, phone numbers, email, billing. A site to read, a name
-// server and a Stripe stand beside it.
+// The settings of an owner in a real browser over the real service: knowledge, phone numbers, email. A site to read, a name server and
+// a mail server stand beside it.
 
 import t from 'tap';
 import type { Page } from 'playwright-core';
+import { smtpSender } from '../workers/providers/mail.ts';
 import { noBrowser } from './support/browser.ts';
-import { DnsZone } from './support/mail-servers.ts';
+import { DnsZone, SmtpSink } from './support/mail-servers.ts';
 import { ManualClock } from './support/manual-clock.ts';
 import { startPages } from './support/pages.ts';
-import { type Service, startService } from './support/service.ts';
+import { startService } from './support/service.ts';
 import { button, heading, hostile, notice, part, usable } from './support/settings.ts';
 import { only127001, Site } from './support/site.ts';
-import { FakeStripe } from './support/stripe.ts';
 
 /** The pages go by the browser's own time; so does the service, from where it is started. */
 const clock = new ManualClock(new Date().toISOString());
 
-t.test('knowledge, phone numbers, email, billing', { skip: noBrowser }, async (t) => {
-  const [dns, site] = [await DnsZone.start(t), await Site.start(t)];
+t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
+  const [dns, site, mailServer] = [await DnsZone.start(t), await Site.start(t), await SmtpSink.start(t)];
   dns.add({ type: 'A', name: 'shop.test', value: '127.0.0.1' }, { type: 'A', name: 'inside.test', value: '10.0.0.1' });
   const env = { RATE_LIMITS: 'off', MAIL_HOST: 'mail.switchboard.test', DNS_SERVERS: dns.address, DOMAIN_POLL_SECONDS: '60' };
-  const service = await startService(t, { env, clock, isPublic: only127001, crawlPauseMs: 0 });
+  const service = await startService(t, { env, clock, mail: smtpSender(mailServer.url), isPublic: only127001, crawlPauseMs: 0 });
   const owner = await service.workspace();
   const department = (await service.post('/departments', { name: hostile }, owner.token)).body;
   const pages = await startPages(t, service);
@@ -216,29 +216,15 @@ t.test('knowledge, phone numbers, email, billing', { skip: noBrowser }, async (t
     await webhook.getByText((await service.mailbox(owner)).secret).waitFor();
 
     t.ok(await page.getByText('None. Every mail has been taken so far.').isVisible());
+    mailServer.refuse('gone@customer.example', 550, '5.1.1 no such user here');
+    await service.post('/tickets', { customerEmail: 'gone@customer.example', subject: 'Your cup', body: 'It is here.' }, owner.token);
+    await service.settled();
+    await page.reload();
+    await button(page, 'Send again to gone@customer.example').click();
+    await button(page.getByRole('dialog'), 'Send again').click();
+    await page.getByText('None. Every mail has been taken so far.').waitFor();
+    t.same((await service.get('/email/suppressions', owner.token)).body.suppressions, []);
     await page.close();
-  });
-
-  t.test('billing with the local provider: nothing is charged, and a change counts at once', async (t) => {
-    const { token } = await service.workspace();
-    const page = await pages.open('/settings/billing', { token });
-    await page.getByText('This server charges nobody').waitFor();
-    await heading(page, 'Business plan').waitFor();
-    t.match(await part(page, 'Business plan').textContent(), /1 of 50 in use/);
-    await button(page, 'Choose Support').click();
-    await button(page.getByRole('dialog'), 'Change to Support').click();
-    await heading(page, 'Support plan').waitFor();
-    await page.getByRole('checkbox', { name: /^AI/ }).check();
-    await notice(page, 'The AI add-on is yours.');
-    await button(page, 'Cancel the subscription').click();
-    await button(page.getByRole('dialog'), 'Cancel the subscription').click();
-    await page.getByText(/^Your subscription ends on/).waitFor();
-    t.match((await service.get('/billing/subscription', token)).body, { planId: 'support', addons: ['ai'], subscription: { cancelAtPeriodEnd: true } });
-    await usable(t, page);
-    await page.goto(`${service.url}/settings/phone-numbers`);
-    await page.getByText('Phone numbers are not in your plan').waitFor();
-    await usable(t, page);
-    await page.context().close();
   });
 
   t.test('who is no admin is not offered what only admins may', async (t) => {
@@ -260,33 +246,4 @@ t.test('knowledge, phone numbers, email, billing', { skip: noBrowser }, async (t
   t.test('nothing went wrong in the browser, and no policy was broken', async (t) => {
     t.strictSame(pages.problems, []);
   });
-});
-
-t.test('billing by Stripe', { skip: noBrowser }, async (t) => {
-  const time = new ManualClock(new Date().toISOString());
-  const stripe = await FakeStripe.start(t, time);
-  const service: Service = await startService(t, { env: { RATE_LIMITS: 'off', TOKEN_TTL_DAYS: '365', TRIAL_DAYS: '3', ...stripe.env }, clock: time });
-  const owner = await service.workspace();
-  const pages = await startPages(t, service);
-  const page = await pages.open('/settings/billing', { token: owner.token });
-
-  await page.getByText('Your trial ends in 3 days.').waitFor();
-  await button(page, 'End the trial').click();
-  await button(page.getByRole('dialog'), 'End it').click();
-  await page.getByText('Your workspace is locked').waitFor();
-  await usable(t, page);
-
-  // The page to pay on is the provider's; the browser is only led there, and comes back.
-  const asked = page.waitForRequest((request) => request.isNavigationRequest() && !request.url().startsWith(service.url));
-  await page.route((url) => !url.href.startsWith(service.url), (route) => route.fulfill({ status: 200, contentType: 'text/html', body: '<title>Pay</title>' }));
-  await button(page, 'Choose Support').click();
-  await button(page.getByRole('dialog'), 'Go on').click();
-  const subscription = stripe.pay((await asked).url());
-  await stripe.deliver(service, stripe.event('customer.subscription.created', subscription));
-  await page.goto(`${service.url}/settings/billing?checkout=done`);
-  await page.getByText(/^Thank you\./).waitFor();
-  await heading(page, 'Support plan').waitFor();
-  await part(page, 'Invoices').waitFor();
-  await usable(t, page);
-  t.strictSame(pages.problems, []);
 });

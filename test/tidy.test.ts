@@ -133,6 +133,8 @@ t.test('an outside library has one file that imports it', async (t) => {
     otpauth: ['workers/totp.ts'],
     uqr: ['workers/totp.ts'],
     uplot: ['http/pages/reports/chart.tsx'],
+    marked: ['http/pages/settings/two/markdown.tsx'],
+    diff: ['http/pages/settings/two/article-conflict.tsx'],
   };
   const anywhere = new Set(['typebox']);
   /** What runs in browsers is made of these. */

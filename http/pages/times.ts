@@ -29,6 +29,14 @@ export function shortTime(at: string): string {
   return dayOf(at);
 }
 
+/** "just now", "4 min ago", "today at 14:05", "on 3 Mar": within a sentence. */
+export function timeInSentence(at: string): string {
+  const age = now.value - Date.parse(at);
+  if (age < minuteMs) return 'just now';
+  if (age < hourMs) return `${Math.floor(age / minuteMs)} min ago`;
+  return isSameDay(at, now.value) ? `today at ${clockTime(at)}` : `on ${dayOf(at)}`;
+}
+
 /** "14:05" */
 export function clockTime(at: string): string {
   return clock.format(new Date(at));

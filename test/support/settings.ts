@@ -7,7 +7,7 @@ import { barriersOf } from './pages.ts';
 export const hostile = '<img src=x onerror=alert(1)> & "Co"';
 
 export const button = (page: Page | Locator, name: string | RegExp): Locator => page.getByRole('button', typeof name === 'string' ? { name, exact: true } : { name });
-export const heading = (page: Page | Locator, name: string): Locator => page.getByRole('heading', { name });
+export const heading = (page: Page | Locator, name: string): Locator => page.getByRole('heading', { name, exact: true });
 export const part = (page: Page, name: string | RegExp): Locator => page.getByRole('region', { name });
 export const notice = (page: Page, text: string | RegExp): Promise<void> => page.locator('.notice', { hasText: text }).first().waitFor();
 

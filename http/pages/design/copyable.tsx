@@ -2,12 +2,19 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { notify } from '../notices.ts';
 import { Button } from './button.tsx';
 
 export function Copyable({ text, label }: { readonly text: string; readonly label: string }): JSX.Element {
   const [copied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(text);
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      // Browsers refuse it without a secure connection, or when the reader said no.
+      notify({ kind: 'problem', text: 'Your browser did not let it be copied. Select the text and copy it yourself.' });
+      return;
+    }
     setCopied(true);
     setTimeout(() => setCopied(false), 2000);
   };

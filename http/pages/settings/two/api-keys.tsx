@@ -11,6 +11,7 @@ import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import { notify } from '../../notices.ts';
+import { timeInSentence } from '../../times.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { Choices } from './choices.tsx';
 import { keepOnce } from './once.ts';
@@ -69,7 +70,7 @@ export function ApiKeys(_props: SectionProps): JSX.Element {
                 ))}
               </ul>
               <p class="soft">
-                Made <Time at={key.createdAt} />, {key.lastUsedAt === null ? 'not used yet' : <>last used {<Time at={key.lastUsedAt} />}</>}
+                Made <Time at={key.createdAt} format={timeInSentence} />, {key.lastUsedAt === null ? 'not used yet' : <>last used {<Time at={key.lastUsedAt} format={timeInSentence} />}</>}.
               </p>
             </li>
           ))}

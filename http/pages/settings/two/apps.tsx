@@ -10,6 +10,7 @@ import { Badge, Empty, Failure, Loading } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import { notify } from '../../notices.ts';
+import { timeInSentence } from '../../times.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { AppDialog, type RegisteredApp } from './app-dialog.tsx';
 import { keepOnce } from './once.ts';
@@ -147,8 +148,7 @@ function AppCard({ app, onDo }: { readonly app: OAuthApp; readonly onDo: (what: 
         </div>
       </dl>
       <p class="soft">
-        Registered <Time at={app.createdAt} />
-        {app.status === 'development' && '. Only your own agents can let it in, until the operator of this server takes it live.'}
+        Registered <Time at={app.createdAt} format={timeInSentence} />.{app.status === 'development' && ' Only your own agents can let it in, until the operator of this server takes it live.'}
       </p>
     </li>
   );

@@ -13,6 +13,7 @@ import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import { navigate } from '../../location.ts';
 import { notify } from '../../notices.ts';
+import { timeInSentence } from '../../times.ts';
 import { Section } from '../section.tsx';
 import { type ArticleDraft, draftOf, forgetDraft, isChanged, keepDraft } from './article-drafts.ts';
 import { ArticleConflict } from './article-conflict.tsx';
@@ -194,7 +195,7 @@ function State({ article, changed }: { readonly article: Article; readonly chang
       {changed && <Badge kind="warn">Not saved</Badge>}
       <Badge kind={article.status === 'published' ? 'good' : undefined}>{article.status === 'published' ? 'Published' : 'Draft'}</Badge>
       <span class="soft">
-        Changed <Time at={article.updatedAt} />
+        Changed <Time at={article.updatedAt} format={timeInSentence} />
       </span>
     </>
   );

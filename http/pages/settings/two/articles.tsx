@@ -28,7 +28,7 @@ export function Articles(): JSX.Element {
         </Empty>
       ) : (
         <div class="table-frame">
-          <table class="table">
+          <table class="table stacks">
             <thead>
               <tr>
                 <th scope="col">Title</th>

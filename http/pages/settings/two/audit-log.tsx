@@ -34,7 +34,7 @@ export function AuditLog(_props: SectionProps): JSX.Element {
   }, [readsOn, list.loading]);
   const oldest = rows?.at(-1);
   return (
-    <Section title="Audit log" intro="Who changed what, and when. It is kept for a year, and cannot be changed by anybody.">
+    <Section title="Audit log" intro="Who changed what, and when. Nobody can change it.">
       <div class="stack">
         <Filters filter={filter} />
         <p class="soft" role="status">

@@ -1,7 +1,7 @@
 // Add-ons, the provider's own page, and ending the subscription.
 
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
@@ -15,19 +15,24 @@ import type { Standing } from './records.ts';
 
 export function BillingActions({ standing, onChanged }: { readonly standing: Standing; readonly onChanged: () => void }): JSX.Element | null {
   const [busy, setBusy] = useState<'addons' | 'portal' | undefined>(undefined);
+  /** What was asked for, until the plan says so itself. */
+  const [wantedAi, setWantedAi] = useState<boolean | undefined>(undefined);
   const [cancelling, setCancelling] = useState(false);
   const { subscription, addons, billingSource } = standing;
+  useEffect(() => setWantedAi(undefined), [standing]);
   const doing = async (what: 'addons' | 'portal', work: () => Promise<void>): Promise<void> => {
     setBusy(what);
     try {
       await work();
     } catch (error) {
+      setWantedAi(undefined);
       notifyFailure(error);
     }
     setBusy(undefined);
   };
   const setAi = (wanted: boolean): Promise<void> =>
     doing('addons', async () => {
+      setWantedAi(wanted);
       await call('POST', '/billing/addons', { body: { addons: wanted ? ['ai'] : [] } });
       notify({ kind: 'done', text: wanted ? 'The AI add-on is yours.' : 'The AI add-on is off.' });
       onChanged();
@@ -38,7 +43,7 @@ export function BillingActions({ standing, onChanged }: { readonly standing: Sta
       <Checkbox
         label="AI"
         hint={billingSource === 'stripe' ? 'Is added to your bill from now on.' : 'Costs nothing here.'}
-        checked={addons.includes('ai')}
+        checked={wantedAi ?? addons.includes('ai')}
         disabled={busy !== undefined || standing.locked}
         onChecked={(next) => void setAi(next)}
       />

@@ -13,6 +13,7 @@ import { onEvent, onResync } from '../../live.ts';
 import { notify, notifyFailure } from '../../notices.ts';
 import { agentName } from '../../people.ts';
 import { hasRole } from '../../session.ts';
+import { timeInSentence } from '../../times.ts';
 import { isOver, jobStatusKinds, jobStatusNames, mergeJob, progressOf } from './crawl-jobs.ts';
 import { OutLink, Part, Reading } from './parts.tsx';
 import type { KbJob } from './records.ts';
@@ -116,7 +117,7 @@ function Job({ job }: { readonly job: KbJob }): JSX.Element {
           <OutLink url={url} />
         </strong>
         <span class="kb-job-end soft">
-          {agentName(job.createdByAgentId)}, <Time at={job.finishedAt ?? job.createdAt} />
+          {agentName(job.createdByAgentId)}, <Time at={job.finishedAt ?? job.createdAt} format={timeInSentence} />
         </span>
       </div>
       {job.status === 'running' && <progress max={maxPages} value={job.stats?.pagesFetched ?? 0} aria-label={`Reading ${url}`} />}

@@ -10,7 +10,7 @@ import { Part } from './parts.tsx';
 export function Data(_props: SectionProps): JSX.Element {
   const workspaceId = me.value?.workspace.id ?? '';
   return (
-    <Section title="Data and privacy" intro="Your customers' data is yours. It lies on the server that you see this page from, and nowhere else.">
+    <Section title="Data and privacy" intro="Your customers' data is yours. It lies on the server that you see this page from, and with the providers that it was set up to use.">
       <Part id="export" title="Take everything along" intro="Who runs the server can write all of your workspace to a file, as lines of JSON, at any time. Passwords and secrets are left out.">
         <Copyable text={`switchboard export ${workspaceId} --to workspace.jsonl`} label="the command that exports the workspace" />
       </Part>
@@ -25,7 +25,7 @@ export function Data(_props: SectionProps): JSX.Element {
         <ul class="bullets">
           <li>Conversations, contacts and files: until they are erased.</li>
           <li>
-            The <a href="/settings/audit-log">audit log</a>: a year.
+            The <a href="/settings/audit-log">audit log</a>: a year, on the enterprise plan for good.
           </li>
           <li>One-time codes that were sent: 90 days. The codes themselves are never kept.</li>
           <li>

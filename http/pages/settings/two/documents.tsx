@@ -46,7 +46,7 @@ export function Documents({ list }: { readonly list: Resource<DocumentList> }): 
             </p>
           ) : (
             <div class="table-frame">
-              <table class="table">
+              <table class="table stacks">
                 <thead>
                   <tr>
                     <th scope="col">Title</th>

@@ -12,7 +12,7 @@ import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import { notify, notifyFailure } from '../../notices.ts';
-import { dayOf, now } from '../../times.ts';
+import { dayOf, now, timeInSentence } from '../../times.ts';
 import { Part, Reading } from './parts.tsx';
 import type { DnsRecord, EmailDomain } from './records.ts';
 import { atField } from './refusals.ts';
@@ -101,7 +101,7 @@ function Standing({ domain, onAnswer, failure }: { readonly domain: EmailDomain;
         <Badge kind={domain.status === 'verified' ? 'good' : 'warn'}>{domain.status === 'verified' ? 'In use' : 'Waiting for its records'}</Badge>
         {domain.lastCheckedAt !== null && (
           <span class="soft">
-            Last looked at <Time at={domain.lastCheckedAt} />
+            Last looked at <Time at={domain.lastCheckedAt} format={timeInSentence} />
           </span>
         )}
       </div>

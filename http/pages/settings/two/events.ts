@@ -18,6 +18,7 @@ export const eventGroups: readonly EventGroup[] = [
     title: 'Messages and notes',
     events: [
       { type: 'message.created', label: 'A message was written' },
+      { type: 'message.updated', label: 'A mailed message was sent, or failed' },
       { type: 'message.read', label: 'Messages were read' },
       { type: 'note.created', label: 'A note was written' },
       { type: 'note.updated', label: 'A note was rewritten' },
@@ -51,6 +52,7 @@ export const eventGroups: readonly EventGroup[] = [
     events: [
       { type: 'visitor.online', label: 'A visitor opened a page' },
       { type: 'visitor.page_viewed', label: 'A visitor went to another page' },
+      { type: 'visitor.updated', label: 'A visitor was named, blocked or let in again' },
       { type: 'goal.completed', label: 'A goal was completed' },
     ],
   },

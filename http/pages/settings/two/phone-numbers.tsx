@@ -58,7 +58,7 @@ function Numbers({ numbers, profiles }: { readonly numbers: Paged<PhoneNumber>; 
       ) : (
         <>
           <div class="table-frame">
-            <table class="table">
+            <table class="table stacks">
               <thead>
                 <tr>
                   <th scope="col">Number</th>

@@ -31,7 +31,7 @@ export function Suppressions(): JSX.Element {
       ) : (
         <>
           <div class="table-frame">
-            <table class="table">
+            <table class="table stacks">
               <thead>
                 <tr>
                   <th scope="col">Address</th>

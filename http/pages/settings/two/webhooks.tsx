@@ -45,7 +45,7 @@ export function Webhooks({ item }: SectionProps): JSX.Element {
         </div>
       ) : (
         <div class="table-frame">
-          <table class="table">
+          <table class="table stacks">
             <thead>
               <tr>
                 <th scope="col">Address</th>
