@@ -124,7 +124,7 @@ function fill(running: Running, workspaceId: string): Chat {
     const conversation: ConversationRecord = {
       id, version: 1, channel: index % 3 === 0 ? 'ticket' : 'chat', status: index < conversations - 500 ? 'closed' : 'open', subject: null, ticketNumber: null, siteId,
       visitorId: visitorIds[index % visitors] ?? null, contactId: null, departmentId: null, assignedAgentId: null, tags: [], handshake: null, rating: null, ratingComment: null,
-      preview: null, lastMessageAt: at, firstResponseAt: null, solvedAt: null, closedAt: null, lastLineAt: at, agentsReadUpTo: null, customerReadUpTo: null, createdAt: at, updatedAt: at,
+      preview: null, lastMessageAt: at, firstResponseAt: null, solvedAt: null, closedAt: null, lastLineAt: at, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: at, updatedAt: at,
     };
     insertConversation(db, conversation);
     return id;

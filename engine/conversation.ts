@@ -37,6 +37,8 @@ export interface ConversationView {
   readonly rating: number | null;
   readonly preview: string | null;
   readonly lastMessageAt: string | null;
+  readonly lastCustomerMessageAt: string | null;
+  readonly agentsReadUpTo: string | null;
   readonly firstResponseAt: string | null;
   readonly solvedAt: string | null;
   readonly closedAt: string | null;
@@ -63,6 +65,8 @@ export function conversationView(conversation: ConversationRecord): Conversation
     rating: conversation.rating,
     preview: conversation.preview,
     lastMessageAt: conversation.lastMessageAt,
+    lastCustomerMessageAt: conversation.lastCustomerMessageAt,
+    agentsReadUpTo: conversation.agentsReadUpTo,
     firstResponseAt: conversation.firstResponseAt,
     solvedAt: conversation.solvedAt,
     closedAt: conversation.closedAt,
@@ -124,6 +128,7 @@ export function newConversation(ctx: Context, fields: Pick<ConversationRecord, '
     solvedAt: null,
     closedAt: null,
     lastLineAt: null,
+    lastCustomerMessageAt: null,
     agentsReadUpTo: null,
     customerReadUpTo: null,
     createdAt: ctx.at,

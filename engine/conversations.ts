@@ -1,7 +1,7 @@
 // Lists of conversations for who opens an inbox, and tags. Decisions 4.5.
 
 import type { Cursor } from '../store/cursor.ts';
-import { queuePage, type QueueFilter, recentlyClosedPage } from '../store/conversation-lists.ts';
+import { queuePage, type QueueFilter, recentlyClosedPage, spamPage } from '../store/conversation-lists.ts';
 import { callingAgent, reachOf } from './access.ts';
 import { changeConversation, conversationView, type ConversationView, requireReachable } from './conversation.ts';
 import { command } from './runtime/command.ts';
@@ -15,6 +15,16 @@ export function listQueue(view: View, page: { filter: QueueFilter; cursor: Curso
 /** Solved and closed ones that the agent may see, the last solved first. */
 export function listRecentlyClosed(view: View, page: { cursor: Cursor | undefined; limit: number }): ConversationView[] {
   return recentlyClosedPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map(conversationView);
+}
+
+/** What is marked as spam and the agent may see, newest first. */
+export function listSpam(view: View, page: { cursor: Cursor | undefined; limit: number }): ConversationView[] {
+  return spamPage(view.db, { ...page, reach: reachOf(callingAgent(view)) }).map(conversationView);
+}
+
+/** Refuses not_found, forbidden. */
+export function readConversation(view: View, conversationId: string): { conversation: ConversationView } {
+  return { conversation: conversationView(requireReachable(view, conversationId).conversation) };
 }
 
 /** Replaces the tags. Refuses not_found, forbidden. */

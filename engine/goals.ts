@@ -4,6 +4,7 @@ import { findNewestConversation } from '../store/conversations.ts';
 import {
   allGoals,
   completionPage,
+  completionsOfVisitor,
   type CompletionRange,
   type CompletionRecord,
   completionTotals,
@@ -22,12 +23,14 @@ import { callingAgent, isSenior } from './access.ts';
 import { requireFeature } from './entitlements.ts';
 import { refuse, refuseField } from './errors.ts';
 import { tell } from './events.ts';
+import { foldCompletionOf } from './rollups.ts';
 import { theRoster } from './roster.ts';
 import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
 import { requireRoom, requireUrlMatch, type UrlPattern, urlPattern } from './url-patterns.ts';
+import { visitorKind } from './visitors.ts';
 
 /** One visitor completes one goal once in so long (specification 8). */
 const dedupeMs = 24 * 3600_000;
@@ -35,6 +38,7 @@ const dedupeMs = 24 * 3600_000;
 const attributionMs = 30 * 24 * 3600_000;
 /** Paused and archived ones included; deleted ones not. */
 const maxGoals = 500;
+const maxOfVisitor = 50;
 
 interface ActiveGoal {
   readonly goal: GoalRecord;
@@ -123,7 +127,13 @@ export interface CompletionList {
 /** Newest first. Refuses not_found. */
 export function listCompletions(view: View, page: CompletionRange & { limit: number; offset: number }): CompletionList {
   const goal = requireGoal(view, page.goalId);
-  return { completions: completionPage(view.db, page).map((completion) => completionView(view, goal, completion)), ...completionTotals(view.db, page) };
+  return { completions: completionPage(view.db, page).map((completion) => completionView(view, goal.name, completion)), ...completionTotals(view.db, page) };
+}
+
+/** What a visitor completed, newest first. Refuses not_found. */
+export function listCompletionsOfVisitor(view: View, visitorId: string): { completions: CompletionView[] } {
+  if (view.state(visitorKind, visitorId) === undefined) refuse('not_found');
+  return { completions: completionsOfVisitor(view.db, visitorId, maxOfVisitor).map((completion) => completionView(view, completion.goalName, completion)) };
 }
 
 /** What the page completes for this visitor; agents are told. */
@@ -152,13 +162,14 @@ function complete(ctx: Context, done: { goal: GoalRecord; visitor: VisitorRecord
     completedAt: ctx.at,
   };
   insertCompletion(ctx.db, completion);
-  tell(ctx, { type: 'goal.completed', audience: { kind: 'channel', channel: 'chat' }, data: { completion: completionView(ctx, goal, completion) } });
+  foldCompletionOf(ctx, completion);
+  tell(ctx, { type: 'goal.completed', audience: { kind: 'channel', channel: 'chat' }, data: { completion: completionView(ctx, goal.name, completion) } });
 }
 
-function completionView(view: Pick<View, 'state'>, goal: GoalRecord, completion: CompletionRecord): CompletionView {
+function completionView(view: Pick<View, 'state'>, goalName: string, completion: CompletionRecord): CompletionView {
   const { id, goalId, url, valueCents, completedAt, visitorId, conversationId, attributedAgentId } = completion;
   const attributedAgentName = attributedAgentId === null ? null : (theRoster(view).agents.get(attributedAgentId)?.name ?? null);
-  return { id, goalId, goalName: goal.name, url, valueCents, completedAt, visitorId, conversationId, attributedAgentId, attributedAgentName };
+  return { id, goalId, goalName, url, valueCents, completedAt, visitorId, conversationId, attributedAgentId, attributedAgentName };
 }
 
 function theActive(view: Pick<View, 'state'>): readonly ActiveGoal[] {

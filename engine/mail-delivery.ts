@@ -1,10 +1,12 @@
 // What became of a mail that was sent: the message it carried says so, and an address that was refused for good is not
 // written to again.
 
+import type { ConversationRecord } from '../store/conversations.ts';
 import { findMessage, setDeliveryStatus } from '../store/messages.ts';
-import { conversationKind } from './conversation.ts';
+import { audienceOf, conversationKind } from './conversation.ts';
+import { tell } from './events.ts';
 import type { Mail } from './mail.ts';
-import { appendSystemLine } from './messages.ts';
+import { appendSystemLine, messageView } from './messages.ts';
 import type { Context } from './runtime/context.ts';
 import type { OutboxItem, OutboxOutcome } from './runtime/outbox.ts';
 import { suppress } from './suppressions.ts';
@@ -20,7 +22,7 @@ export function settleMail(ctx: Context, item: OutboxItem, outcome: OutboxOutcom
   const { to } = item.payload as Mail;
   if (outcome.state === 'failed' && outcome.code === addressRefused) suppress(ctx, to, 'rejected', outcome.answer);
   if (item.subjectId === null) return;
-  if (outcome.state === 'sent') setDeliveryStatus(ctx.db, item.subjectId, 'sent');
+  if (outcome.state === 'sent') noteDelivery(ctx, item.subjectId, 'sent');
   else failDelivery(ctx, item.subjectId, { to, answer: outcome.answer });
 }
 
@@ -28,7 +30,16 @@ export function settleMail(ctx: Context, item: OutboxItem, outcome: OutboxOutcom
 export function failDelivery(ctx: Context, messageId: string, failure: { to: string; answer: string }): void {
   const message = findMessage(ctx.db, messageId);
   if (message === undefined || message.deliveryStatus === 'failed') return;
-  setDeliveryStatus(ctx.db, messageId, 'failed');
-  const conversation = ctx.state(conversationKind, message.conversationId);
+  const conversation = noteDelivery(ctx, messageId, 'failed');
   if (conversation !== undefined) appendSystemLine(ctx, conversation, `The mail to ${failure.to} could not be delivered: ${failure.answer.slice(0, maxAnswerChars)}`);
+}
+
+/** Writes what became of the message's mail and tells the agents. Undefined when there is no such message. */
+function noteDelivery(ctx: Context, messageId: string, deliveryStatus: 'sent' | 'failed'): ConversationRecord | undefined {
+  setDeliveryStatus(ctx.db, messageId, deliveryStatus);
+  const message = findMessage(ctx.db, messageId);
+  const conversation = message === undefined ? undefined : ctx.state(conversationKind, message.conversationId);
+  if (message === undefined || conversation === undefined) return undefined;
+  tell(ctx, { type: 'message.updated', conversationId: conversation.id, audience: audienceOf(conversation, { visitorToo: false }), data: { message: messageView(message) } });
+  return conversation;
 }

@@ -3,7 +3,7 @@
 
 import { type ConversationRecord, setReadUpTo, touchConversation } from '../store/conversations.ts';
 import type { AgentRecord } from '../store/agents.ts';
-import { type Attachment, insertMessage, markRead, type MessageRecord, messagesBefore, type SenderType, type Threading } from '../store/messages.ts';
+import { type Attachment, findMessage, insertMessage, markRead, type MessageRecord, messagesBefore, type SenderType, type Threading } from '../store/messages.ts';
 import { audienceOf, conversationKind, conversationView, type ConversationView, later, requireReachable, requireReadable } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
 import { tell } from './events.ts';
@@ -92,6 +92,7 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
     lastLineAt: createdAt,
     updatedAt: later(createdAt, conversation.updatedAt),
     ...(isSystem ? {} : { preview: firstChars(draft.body, previewChars), lastMessageAt: createdAt }),
+    ...(draft.senderType === 'visitor' ? { lastCustomerMessageAt: createdAt } : {}),
     ...(isFirstResponse ? { firstResponseAt: createdAt } : {}),
   };
   touchConversation(ctx.db, next, { isFirstResponse });
@@ -128,7 +129,7 @@ const takesNoMessages: ReadonlySet<ConversationRecord['status']> = new Set(['spa
 export function appendAgentMessage(
   ctx: Context,
   conversation: ConversationRecord,
-  draft: { agent: AgentRecord; body: string; attachments?: readonly AttachmentInput[] | undefined; isOpening?: boolean; mailHost: string },
+  draft: { agent: AgentRecord; id?: string | undefined; body: string; attachments?: readonly AttachmentInput[] | undefined; isOpening?: boolean; mailHost: string },
 ): { message: MessageRecord; conversation: ConversationRecord } {
   const { agent, mailHost, ...content } = draft;
   const deliveryStatus = deliveryOf(ctx, conversation);
@@ -139,18 +140,23 @@ export function appendAgentMessage(
 
 export interface SendParams {
   readonly conversationId: string;
+  /** The id that the message shall have, so that it can be sent again without being there twice. */
+  readonly messageId?: string | undefined;
   readonly body: string;
   readonly attachments?: readonly AttachmentInput[] | undefined;
   /** The host of the addresses that the service takes mail at. */
   readonly mailHost: string;
 }
 
-/** An agent writes. Refuses not_found, channel_not_assigned, conversation_archived. */
+/** An agent writes. Refuses not_found, channel_not_assigned, conversation_archived, conflict for the messageId of another message. */
 export const sendMessage = command('message.send', (ctx, params: SendParams): MessageView => {
   const { agent, conversation } = requireReadable(ctx, params.conversationId);
   requireText(params.body);
+  const sent = params.messageId === undefined ? undefined : findMessage(ctx.db, params.messageId);
+  if (sent !== undefined && (sent.senderType !== 'agent' || sent.senderId !== agent.id || sent.conversationId !== conversation.id)) refuse('conflict', { message: 'Another message has this messageId.' });
+  if (sent !== undefined) return messageView(sent);
   if (takesNoMessages.has(conversation.status)) refuse('conversation_archived');
-  const { message } = appendAgentMessage(ctx, conversation, { agent, body: params.body, attachments: params.attachments, mailHost: params.mailHost });
+  const { message } = appendAgentMessage(ctx, conversation, { agent, id: params.messageId, body: params.body, attachments: params.attachments, mailHost: params.mailHost });
   return messageView(message);
 });
 

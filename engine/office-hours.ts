@@ -1,7 +1,7 @@
 // When the workspace is open: weekly hours and holidays in its time zone, and when that changes next. Decisions 4.10.
 
 import { allBusinessHours, type BusinessHoursRecord, deleteBusinessHours, insertBusinessHours, type OpeningHours, updateBusinessHours, type WeeklyHours } from '../store/business-hours.ts';
-import { findSite, type SiteRecord } from '../store/sites.ts';
+import { findSite, sitePage, type SiteRecord } from '../store/sites.ts';
 import { requireAdmin } from './access.ts';
 import { refuse, refuseField } from './errors.ts';
 import { theRoster } from './roster.ts';
@@ -19,6 +19,8 @@ export interface OfficeHours {
 
 /** Longer than a year of holidays, the most that a rule can hold. What does not change within it is taken as never changing. */
 const horizonDays = 370;
+/** The newest so many are looked at for whether they are open. */
+const maxSites = 200;
 
 /** From opening to closing. */
 interface Span {
@@ -94,6 +96,24 @@ export function siteHours(view: Pick<View, 'state' | 'nowMs'>, site: SiteRecord)
 /** Of a phone line: its number's override, else the rules of the department that it rings, else the workspace's. */
 export function lineHours(view: Pick<View, 'state' | 'nowMs'>, line: { businessHours: WeeklyHours | null; departmentId: string | null }): OfficeHours {
   return hoursOf(view, line.businessHours, (rule) => rule.departmentId !== null && rule.departmentId === line.departmentId);
+}
+
+/** Everything that keeps hours of its own, now: the workspace, and the sites and departments that have an override or rules. */
+export interface Openings {
+  readonly workspace: OfficeHours;
+  readonly sites: readonly (OfficeHours & { readonly siteId: string })[];
+  readonly departments: readonly (OfficeHours & { readonly departmentId: string })[];
+}
+
+export function openings(view: View): Openings {
+  const rules = listBusinessHours(view);
+  const sites = sitePage(view.db, { cursor: undefined, limit: maxSites }).filter((site) => site.businessHoursOverride !== null || rules.some((rule) => rule.siteId === site.id && rule.departmentId === null));
+  const departmentIds = [...theRoster(view).departments.keys()].filter((id) => rules.some((rule) => rule.departmentId === id));
+  return {
+    workspace: workspaceHours(view),
+    sites: sites.map((site) => ({ siteId: site.id, ...siteHours(view, site) })),
+    departments: departmentIds.map((departmentId) => ({ departmentId, ...lineHours(view, { businessHours: null, departmentId }) })),
+  };
 }
 
 function hoursOf(view: Pick<View, 'state' | 'nowMs'>, override: WeeklyHours | null, isOwn: (rule: BusinessHoursRecord) => boolean): OfficeHours {

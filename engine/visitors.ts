@@ -1,10 +1,11 @@
 // Visitors: a customer's browser on one site. Naming themselves, being blocked. Decisions 4.12.
 
 import { type ContactRecord, findOldestContactByEmail, insertContact, updateContact } from '../store/contacts.ts';
-import { findVisitor, findVisitorByEmail, insertVisitor, updateVisitor, type VisitorRecord } from '../store/visitors.ts';
+import { findVisitor, findVisitorByEmail, findVisitors, insertVisitor, updateVisitor, type VisitorRecord } from '../store/visitors.ts';
 import { callingAgent } from './access.ts';
 import { bumpConversationsOf, linkConversationsOf } from './conversation.ts';
 import { refuse } from './errors.ts';
+import { tell } from './events.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
@@ -31,7 +32,9 @@ export function visitorSelf(visitor: VisitorRecord): VisitorSelf {
 /** The visitor says who it is. Refuses forbidden when blocked. */
 export const identifySelf = command('widget.identify', (ctx, params: { name?: string | undefined; email?: string | undefined }): VisitorRecord => {
   const visitor = callingVisitor(ctx);
-  return identify(ctx, { ...visitor, lastSeenAt: ctx.at }, params);
+  const named = identify(ctx, { ...visitor, lastSeenAt: ctx.at }, params);
+  tellOfVisitor(ctx, named);
+  return named;
 });
 
 /** Refuses not_found. A blocked one is locked out at once, on open sockets too. */
@@ -101,7 +104,25 @@ function setBlocked(ctx: Context, visitorId: string, blocked: boolean): VisitorR
   const changed: VisitorRecord = { ...visitor, blockedAt: blocked ? ctx.at : null };
   putVisitor(ctx, changed);
   bumpConversationsOf(ctx, visitor.id);
+  tellOfVisitor(ctx, changed);
   return changed;
+}
+
+/** Every agent may read every visitor (GET /visitors/{id}), so every agent is told. */
+function tellOfVisitor(ctx: Context, visitor: VisitorRecord): void {
+  tell(ctx, { type: 'visitor.updated', audience: { kind: 'workspace' }, data: { visitor } });
+}
+
+/** Refuses not_found. */
+export function readVisitor(view: View, visitorId: string): VisitorRecord {
+  callingAgent(view);
+  return view.state(visitorKind, visitorId) ?? refuse('not_found');
+}
+
+/** Those that are there, in no order. */
+export function readVisitors(view: View, visitorIds: readonly string[]): VisitorRecord[] {
+  callingAgent(view);
+  return findVisitors(view.db, visitorIds);
 }
 
 export function newVisitor(ctx: Context, siteId: string): VisitorRecord {

@@ -32,7 +32,7 @@ export function customerDataSchema(type: EventType): TSchema {
 
 const Error = Type.Object({ type: Type.Literal('error'), error: Type.String(), message: Type.String() });
 const Typing = Type.Object({ type: Type.Literal('typing'), at: Time, conversationId: Id, data: Type.Object({ conversationId: Id, senderType: Type.Enum(['agent', 'visitor']), senderId: Id }) });
-const Ready = (self: Record<string, TSchema>) => Type.Object({ type: Type.Literal('ready'), ...self, seq: Type.Integer({ description: 'Events after this one follow.' }) });
+const Ready = (self: Record<string, TSchema>) => Type.Object({ type: Type.Literal('ready'), at: Type.String({ format: 'date-time', description: 'The time of the service, by which a client knows how long it is until an expiresAt.' }), ...self, seq: Type.Integer({ description: 'Events after this one follow.' }) });
 
 const clientFrames: Record<string, TSchema> = {
   auth: Type.Object({ type: Type.Literal('auth'), token: Type.String(), since: Type.Optional(Type.Integer()) }),

@@ -25,8 +25,8 @@ export type Access =
       readonly feature?: Feature;
       /** How this area words the refusal of a feature. */
       readonly featureSlug?: 'feature_locked' | 'plan_limit';
-      /** Only a key will do: who signed in is told unauthorized. */
-      readonly credential?: 'key';
+      /** Only a key will do: who signed in is told unauthorized. `keyOrAdmin`: unless it is an admin. */
+      readonly credential?: 'key' | 'keyOrAdmin';
     }
   | { readonly kind: 'visitor' }
   /**
@@ -97,6 +97,15 @@ export interface RawReply {
   readonly body: string | Uint8Array | AsyncIterable<string> | Streamed;
 }
 
+/** For the OpenAPI document. */
+export interface OtherReply {
+  readonly description: string;
+  /** Undefined for no body. */
+  readonly contentType?: string;
+  /** Words that the area's error shape has here, beside those of refusals. */
+  readonly errors?: readonly string[];
+}
+
 interface Described {
   /** `noun.verb`: the OpenAPI operationId and the method of a socket call. */
   readonly operation: string;
@@ -122,6 +131,8 @@ interface Described {
   readonly form?: true;
   /** Announced in the Sunset header, YYYY-MM-DD, at least twelve months ahead. */
   readonly sunset?: string;
+  /** What a handler that writes its own replies answers with beside `reply` and the refusals, by status. */
+  readonly otherReplies?: Readonly<Record<number, OtherReply>>;
   /** Not offered to sockets: pages, files, what changes the credential itself. */
   readonly httpOnly?: true;
 }

@@ -26,6 +26,7 @@ import { siteRoutes } from './routes/sites.ts';
 import { storageRoutes } from './routes/storage.ts';
 import { ticketRoutes } from './routes/tickets.ts';
 import { uploadRoutes } from './routes/uploads.ts';
+import { urlMatchRoutes } from './routes/url-match.ts';
 import { visitorRoutes } from './routes/visitors.ts';
 import { verificationServiceRoutes } from './routes/verification-services.ts';
 import { verificationWebhookRoutes } from './routes/verification-webhooks.ts';
@@ -58,6 +59,7 @@ export const apiRoutes: readonly Route[] = [
   ...contactRoutes,
   ...commerceRoutes,
   ...goalRoutes,
+  ...urlMatchRoutes,
   ...reportRoutes,
   ...apiKeyRoutes,
   ...webhookRoutes,

@@ -75,6 +75,8 @@ export const Conversation = Type.Object({
   rating: nullable(Type.Integer({ minimum: 1, maximum: 5 })),
   preview: nullable(Type.String()),
   lastMessageAt: nullable(Time),
+  lastCustomerMessageAt: nullable(Time),
+  agentsReadUpTo: nullable(Type.String({ format: 'date-time', description: 'What its customer wrote after this is unread.' })),
   firstResponseAt: nullable(Time),
   solvedAt: nullable(Time),
   closedAt: nullable(Time),
@@ -173,8 +175,8 @@ export const Message = Type.Object({
 
 export const MessageList = Type.Object({ messages: Type.Array(Message), nextCursor: nullable(Type.String({ description: 'The time to pass as before; null at the beginning of the conversation.' })) });
 export const MessageInput = Type.Object({ body: Text, attachments: Type.Optional(Type.Array(AttachmentInput, { maxItems: 20 })) });
-/** A widget may send again what it cannot know to have arrived: the id makes it one message. */
-export const CustomerMessageInput = Type.Object({
+/** Whoever sends may send again what it cannot know to have arrived: the id makes it one message. */
+export const RepeatableMessageInput = Type.Object({
   ...MessageInput.properties,
   messageId: Type.Optional(Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$', description: 'The id that the message shall have. Sent again with the same one, it is answered with the message that is there.' })),
 });

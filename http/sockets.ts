@@ -6,6 +6,7 @@ import { requireOwnConversation } from '../engine/chats.ts';
 import { audienceOf, requireReachable } from '../engine/conversation.ts';
 import { Refusal, type Slug } from '../engine/errors.ts';
 import { agentView, isActive, theRoster } from '../engine/roster.ts';
+import { isoTime } from '../engine/runtime/clock.ts';
 import type { PublishedEvent, View } from '../engine/runtime/context.ts';
 import type { Workspace } from '../engine/runtime/workspace.ts';
 import { visitorKind, visitorSelf } from '../engine/visitors.ts';
@@ -174,7 +175,7 @@ export class Sockets {
     this.#unknown.delete(session);
     session.state = { name: 'catchingUp', known, cursor: start.cursor };
     this.#rooms.add(known.place, session);
-    session.connection.send(JSON.stringify({ type: 'ready', ...selfOf(workspace.view(known.credential.caller), known.place), seq: start.cursor }));
+    session.connection.send(JSON.stringify({ type: 'ready', at: isoTime(this.#services.clock.now()), ...selfOf(workspace.view(known.credential.caller), known.place), seq: start.cursor }));
     if (start.resync) session.connection.send(JSON.stringify({ type: 'resync', seq: start.cursor }));
     this.#catchUp(session);
   }
@@ -248,7 +249,8 @@ export class Sockets {
 
   #call(session: Session, known: Known, frame: Readonly<Record<string, unknown>>): void {
     const { id, method, params = {} } = frame;
-    if ((typeof id !== 'string' && typeof id !== 'number') || typeof method !== 'string' || typeof params !== 'object' || params === null || Array.isArray(params)) {
+    // A number that JSON would not give back as it came is no id.
+    if ((typeof id !== 'string' && !Number.isInteger(id)) || typeof method !== 'string' || typeof params !== 'object' || params === null || Array.isArray(params)) {
       this.#complain(session, 'invalid_body', 'A call needs an id, a method and params.');
       return;
     }

@@ -10,6 +10,8 @@ export interface QueueFilter {
   readonly departmentId?: string | undefined;
   /** An agent, or `none` for what nobody has. */
   readonly assigneeId?: string | undefined;
+  /** What is offered to whose reach it is, and nothing else. */
+  readonly isOffered?: boolean | undefined;
 }
 
 interface Page {
@@ -23,6 +25,10 @@ export function queuePage(db: Database, page: Page & { filter: QueueFilter }): C
   const { reach, filter, limit } = page;
   const channels = reach.channels.filter((channel) => filter.channel === undefined || channel === filter.channel);
   const range = { ...below(page.cursor), limit };
+  if (filter.isOffered === true) {
+    const own = { ...range, isUnassigned: filter.assigneeId === 'none' ? 1 : 0, channels: JSON.stringify(channels), agentId: reach.agentId, departmentId: filter.departmentId ?? null };
+    return recordsAt(db, queueOfOffered(db, own));
+  }
   if (filter.assigneeId !== undefined && filter.assigneeId !== 'none') {
     return recordsAt(db, queueOfAssignee(db, { ...reachValues({ ...reach, channels }), ...range, assigneeId: filter.assigneeId, departmentId: filter.departmentId ?? null }));
   }
@@ -112,6 +118,34 @@ function solvedOfOwn(db: Database, values: Range & Omit<Own, 'departmentId'>): C
 
 function solvedOfOffered(db: Database, values: Range & Omit<Own, 'departmentId'>): Cursor[] {
   return db.all(`SELECT solvedAt AS at, id FROM conversation INDEXED BY conversationOffered WHERE ${isOffered} AND ${isSolved} AND ${inChannels} ${lastSolvedFirst}`, values);
+}
+
+/** What is marked as spam, newest first, from just below `cursor`. */
+export function spamPage(db: Database, page: Page): ConversationRecord[] {
+  const { channels, departmentIds, agentId } = page.reach;
+  const range = { ...below(page.cursor), limit: page.limit };
+  if (departmentIds === null) return recordsAt(db, newestOf(channels.map((channel) => spamOfChannel(db, { ...range, channel })), page.limit));
+  const runs = channels.flatMap((channel) => [null, ...departmentIds].map((departmentId) => spamOfDepartment(db, { ...range, channel, departmentId })));
+  const own = { ...range, channels: JSON.stringify(channels), agentId };
+  return recordsAt(db, newestOf([...runs, spamOfOwn(db, own), spamOfOffered(db, own)], page.limit));
+}
+
+const isSpam = `status = 'spam' AND (createdAt, id) < (@at, @id)`;
+
+function spamOfChannel(db: Database, values: Range & { channel: Channel }): Cursor[] {
+  return db.all(`SELECT createdAt AS at, id FROM conversation INDEXED BY conversationSpam WHERE channel = @channel AND ${isSpam} ${newestFirst}`, values);
+}
+
+function spamOfDepartment(db: Database, values: Range & { channel: Channel; departmentId: string | null }): Cursor[] {
+  return db.all(`SELECT createdAt AS at, id FROM conversation INDEXED BY conversationSpamOfDepartment WHERE channel = @channel AND departmentId IS @departmentId AND ${isSpam} ${newestFirst}`, values);
+}
+
+function spamOfOwn(db: Database, values: Range & Omit<Own, 'departmentId'>): Cursor[] {
+  return db.all(`SELECT createdAt AS at, id FROM conversation INDEXED BY conversationSpamOfAssignee WHERE assignedAgentId = @agentId AND ${isSpam} AND ${inChannels} ${newestFirst}`, values);
+}
+
+function spamOfOffered(db: Database, values: Range & Omit<Own, 'departmentId'>): Cursor[] {
+  return db.all(`SELECT createdAt AS at, id FROM conversation INDEXED BY conversationOffered WHERE ${isOffered} AND ${isSpam} AND ${inChannels} ${newestFirst}`, values);
 }
 
 function recordsAt(db: Database, places: readonly Cursor[]): ConversationRecord[] {

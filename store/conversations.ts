@@ -37,6 +37,8 @@ export interface ConversationRecord {
   readonly closedAt: string | null;
   /** The createdAt of its newest message of any kind, system lines too. */
   readonly lastLineAt: string | null;
+  /** The createdAt of the newest one that its customer wrote. */
+  readonly lastCustomerMessageAt: string | null;
   readonly agentsReadUpTo: string | null;
   readonly customerReadUpTo: string | null;
   readonly createdAt: string;
@@ -83,9 +85,9 @@ export function findConversations(db: Database, conversationIds: readonly string
 export function insertConversation(db: Database, conversation: ConversationRecord): void {
   db.run(
     `INSERT INTO conversation (id, version, channel, status, subject, ticketNumber, siteId, visitorId, contactId, departmentId, assignedAgentId, tags, handshake, rating,
-       ratingComment, preview, lastMessageAt, firstResponseAt, solvedAt, closedAt, lastLineAt, agentsReadUpTo, customerReadUpTo, createdAt, updatedAt)
+       ratingComment, preview, lastMessageAt, firstResponseAt, solvedAt, closedAt, lastLineAt, lastCustomerMessageAt, agentsReadUpTo, customerReadUpTo, createdAt, updatedAt)
      VALUES (@id, @version, @channel, @status, @subject, @ticketNumber, @siteId, @visitorId, @contactId, @departmentId, @assignedAgentId, @tags, @handshake, @rating,
-       @ratingComment, @preview, @lastMessageAt, @firstResponseAt, @solvedAt, @closedAt, @lastLineAt, @agentsReadUpTo, @customerReadUpTo, @createdAt, @updatedAt)`,
+       @ratingComment, @preview, @lastMessageAt, @firstResponseAt, @solvedAt, @closedAt, @lastLineAt, @lastCustomerMessageAt, @agentsReadUpTo, @customerReadUpTo, @createdAt, @updatedAt)`,
     { ...toRow(conversation) },
   );
 }
@@ -95,7 +97,7 @@ export function updateConversation(db: Database, conversation: ConversationRecor
   db.run(
     `UPDATE conversation SET version = @version, status = @status, subject = @subject, contactId = @contactId, departmentId = @departmentId, assignedAgentId = @assignedAgentId,
        tags = @tags, handshake = @handshake, rating = @rating, ratingComment = @ratingComment, preview = @preview, lastMessageAt = @lastMessageAt,
-       firstResponseAt = @firstResponseAt, solvedAt = @solvedAt, closedAt = @closedAt, lastLineAt = @lastLineAt, agentsReadUpTo = @agentsReadUpTo, customerReadUpTo = @customerReadUpTo,
+       firstResponseAt = @firstResponseAt, solvedAt = @solvedAt, closedAt = @closedAt, lastLineAt = @lastLineAt, lastCustomerMessageAt = @lastCustomerMessageAt, agentsReadUpTo = @agentsReadUpTo, customerReadUpTo = @customerReadUpTo,
        updatedAt = @updatedAt WHERE id = @id`,
     { ...toRow(conversation) },
   );
@@ -103,9 +105,9 @@ export function updateConversation(db: Database, conversation: ConversationRecor
 
 /** Writes what a message alone changes; the path that every message takes. Only the first answer touches the index of reports. */
 export function touchConversation(db: Database, conversation: ConversationRecord, options: { isFirstResponse: boolean }): void {
-  const { preview, lastMessageAt, firstResponseAt, lastLineAt, updatedAt, id } = conversation;
+  const { preview, lastMessageAt, firstResponseAt, lastLineAt, lastCustomerMessageAt, updatedAt, id } = conversation;
   if (options.isFirstResponse) db.run('UPDATE conversation SET firstResponseAt = ? WHERE id = ?', [firstResponseAt, id]);
-  db.run('UPDATE conversation SET preview = ?, lastMessageAt = ?, lastLineAt = ?, updatedAt = ? WHERE id = ?', [preview, lastMessageAt, lastLineAt, updatedAt, id]);
+  db.run('UPDATE conversation SET preview = ?, lastMessageAt = ?, lastLineAt = ?, lastCustomerMessageAt = ?, updatedAt = ? WHERE id = ?', [preview, lastMessageAt, lastLineAt, lastCustomerMessageAt, updatedAt, id]);
 }
 
 /** Writes how far it was read; that is no change of the conversation itself. */

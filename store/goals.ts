@@ -71,6 +71,15 @@ export function lastCompletedAt(db: Database, visitorId: string, goalId: string)
   return db.get<{ at: string | null }>('SELECT max(completedAt) AS at FROM goalCompletion WHERE visitorId = ? AND goalId = ?', [visitorId, goalId])?.at ?? undefined;
 }
 
+/** With the names of their goals, deleted ones too. Newest first. */
+export function completionsOfVisitor(db: Database, visitorId: string, limit: number): (CompletionRecord & { goalName: string })[] {
+  return db.all<CompletionRecord & { goalName: string }>(
+    `SELECT goalCompletion.*, goal.name AS goalName FROM goalCompletion INDEXED BY goalCompletionByVisitor JOIN goal ON goal.id = goalCompletion.goalId
+     WHERE visitorId = ? ORDER BY completedAt DESC, goalCompletion.id DESC LIMIT ?`,
+    [visitorId, limit],
+  );
+}
+
 /** From `fromAt`, before `toAt`. */
 export interface CompletionRange {
   readonly goalId: string;

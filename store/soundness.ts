@@ -29,6 +29,10 @@ const rules: readonly Rule[] = [
     sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE lastLineAt IS NOT (SELECT max(createdAt) FROM message WHERE conversationId = conversation.id)`,
   },
   {
+    rule: 'a conversation knows when its customer last wrote',
+    sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE lastCustomerMessageAt IS NOT (SELECT max(createdAt) FROM message WHERE conversationId = conversation.id AND senderType = 'visitor')`,
+  },
+  {
     rule: 'versions count from 1',
     sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE version < 1
           UNION ALL SELECT 'site ' || id FROM site WHERE version < 1 UNION ALL SELECT 'savedReply ' || id FROM savedReply WHERE version < 1`,

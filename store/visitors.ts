@@ -1,7 +1,7 @@
 // Visitors: one row per browser of a customer, on one site.
 
 import type { Database } from './database.ts';
-import { fromJsonOrNull, toJsonOrNull } from './json.ts';
+import { fromJsonOrNull, toJson, toJsonOrNull } from './json.ts';
 
 export interface VisitorRecord {
   readonly id: string;
@@ -47,6 +47,11 @@ export function updateVisitor(db: Database, visitor: VisitorRecord): void {
 export function findVisitor(db: Database, visitorId: string): VisitorRecord | undefined {
   const row = db.get<Row>('SELECT * FROM visitor WHERE id = ?', [visitorId]);
   return row && fromRow(row);
+}
+
+/** In no order; what is not there is left out. */
+export function findVisitors(db: Database, visitorIds: readonly string[]): VisitorRecord[] {
+  return db.all<Row>('SELECT * FROM visitor WHERE id IN (SELECT value FROM json_each(?))', [toJson(visitorIds)]).map(fromRow);
 }
 
 /** The one with this phone number that was there last. */

@@ -30,6 +30,7 @@ t.test('who reaches a conversation', async (t) => {
     notes: { otherDepartment: [404, 'not_found'], otherSupervisor: [404, 'not_found'], nowhere: [404, 'not_found'], otherChannel: [404, 'not_found'], neither: [404, 'not_found'], stranger: [404, 'not_found'] },
   } as const;
   const operations: [keyof typeof areas, string, string, unknown?][] = [
+    ['conversations', 'GET', ''],
     ['conversations', 'POST', '/status', { status: 'pending' }],
     ['conversations', 'POST', '/assign-to-agent', { agentId: owner.agentId, expectedVersion: 1 }],
     ['conversations', 'POST', '/assign-to-department', { departmentId: support }],
@@ -182,9 +183,9 @@ t.test('lists of conversations', async (t) => {
     t.strictSame(await ids(`/conversations/recently-closed?limit=1&cursor=${encodeURIComponent(closed.nextCursor)}`, owner.token), [solved]);
   });
 
-  t.test('[decisions] a row is the record that was decided, with nothing else in it', async (t) => {
+  t.test('[decisions] a row is the record that was decided with what is unread, and nothing else in it', async (t) => {
     const [row] = (await service.get('/conversations/queue', owner.token)).body.conversations;
-    t.strictSame(Object.keys(row).sort(), 'assignedAgentId channel closedAt contactId createdAt departmentId firstResponseAt handshake id lastMessageAt preview rating siteId solvedAt status subject tags ticketNumber updatedAt version visitorId'.split(' '));
+    t.strictSame(Object.keys(row).sort(), 'agentsReadUpTo assignedAgentId channel closedAt contactId createdAt departmentId firstResponseAt handshake id lastCustomerMessageAt lastMessageAt preview rating siteId solvedAt status subject tags ticketNumber updatedAt version visitorId'.split(' '));
   });
 
   t.test('[5] without a token, or with a wrong one: 401', async (t) => {

@@ -92,6 +92,11 @@ t.test('goals', async (t) => {
     t.equal((await completions(goal.id)).total, 2);
     t.equal((await service.post('/widget/sessions', { siteId: other.embedId, url: 'https://shop.example/thanks' })).status, 200);
     t.equal((await completions(goal.id)).total, 2, 'another workspace\'s pages are its own');
+    const ofVisitor = async (visitorId: string, by = agent) => (await service.get(`/visitors/${visitorId}/completions`, by.token)).body;
+    t.strictSame(await ofVisitor(body.visitor.id), { completions: [frame.data.completion] }, 'of the one visitor');
+    await service.delete(`/goals/${goal.id}`, owner.token);
+    t.match(await ofVisitor(body.visitor.id), { completions: [{ goalName: 'Order' }] }, 'the goal was deleted since');
+    t.equal((await ofVisitor(body.visitor.id, other)).error, 'not_found', 'another workspace has no such visitor');
   });
 
   t.test('[8] once per visitor within 24 hours', async (t) => {
@@ -173,6 +178,24 @@ t.test('goals', async (t) => {
     for (const query of [`?from=${third}&to=${first}`, `?from=${first}&to=${first}`, '?from=yesterday', '?limit=0', '?limit=201', '?offset=-1', '?from=2026-02-30T00:00:00Z&to=x']) {
       t.match(await service.get(`/goals/${goal.id}/completions${query}`, owner.token), { status: 400, body: { error: 'invalid_query' } }, query);
     }
+  });
+
+  t.test('[4.15] a condition is tried on an address without being kept', async (t) => {
+    const attempt = (condition: object, url: string) => service.post('/url-match', { condition, url }, owner.token);
+    const address = 'https://shop.example/thanks?order=7';
+    for (const [operator, value, matches] of [
+      ['contains', '/thanks', true],
+      ['contains', '/Thanks', false],
+      ['equals', address, true],
+      ['starts-with', 'https://shop.example/', true],
+      ['ends-with', '/thanks', false],
+      ['regex', 'order=\\d+$', true],
+      ['regex', '^/thanks', false],
+    ] as const) {
+      t.same((await attempt({ operator, value }, address)).body, { matches }, `${operator} ${value}`);
+    }
+    for (const value of ['(', '(?=a)', '((a{100}){100}){100}']) t.match(await attempt({ operator: 'regex', value }, address), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { 'condition.value': [String] } } } }, value);
+    t.match(await attempt({ operator: 'equals', value: 'x' }, 'x'.repeat(2049)), { status: 400, body: { detail: { fieldErrors: { url: [String] } } } });
   });
 
   t.test('[4.12] a blocked visitor completes nothing', async (t) => {

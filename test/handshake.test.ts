@@ -54,6 +54,18 @@ t.test('assignment handshake', async (t) => {
     }
   });
 
+  t.test('[3 handshake] what is offered to the caller is a list of its own', async (t) => {
+    const { id } = await offer();
+    const offeredTo = async (token: string) => (await service.get('/conversations/queue?offered=true', token)).body.conversations.map((one: { id: string }) => one.id);
+    t.same(await offeredTo(bob.token), [id]);
+    t.same(await offeredTo(ann.token), [], 'who has it is offered nothing');
+    t.same(await offeredTo(owner.token), [], 'nor is who may answer for others');
+    t.same((await service.get('/conversations/queue?offered=true&channel=call', bob.token)).body.conversations, []);
+    t.ok((await service.get('/conversations/queue?offered=false', bob.token)).body.conversations.length > 0, 'false asks for everything');
+    await service.post(`/conversations/${id}/assignment/decline`, undefined, bob.token);
+    t.same(await offeredTo(bob.token), []);
+  });
+
   t.test('[3 handshake] nobody else may answer or take back', async (t) => {
     const cat = await service.agent(owner);
     const { id } = await offer();

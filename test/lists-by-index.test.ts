@@ -6,7 +6,7 @@ import t from 'tap';
 import { agentPage, type AgentRecord, insertAgent, updateAgent } from '../store/agents.ts';
 import { auditPage, expireAudit, insertAudit } from '../store/audit.ts';
 import { type CallFilter, callIdPage, insertCall } from '../store/calls.ts';
-import { queuePage, type QueueFilter, recentlyClosedPage } from '../store/conversation-lists.ts';
+import { queuePage, type QueueFilter, recentlyClosedPage, spamPage } from '../store/conversation-lists.ts';
 import { conversationIdsOfAgent, conversationIdsOfDepartment, type ConversationRecord, findLongestWaitingChat, insertConversation, openChatsByAgent, type Reach } from '../store/conversations.ts';
 import type { Cursor } from '../store/cursor.ts';
 import { Database } from '../store/database.ts';
@@ -18,7 +18,7 @@ import { deleteOneTimeTokensBefore } from '../store/one-time-tokens.ts';
 import { deleteSettledOutbox, insertOutbox } from '../store/outbox.ts';
 import { insertPhoneNumber, phoneNumberPage } from '../store/phone-numbers.ts';
 import { queuedByChannel } from '../store/report-lists.ts';
-import { reportedMonths } from '../store/rollups.ts';
+import { reportedMonths } from '../store/rollup-rebuild.ts';
 import { savedReplyPage } from '../store/saved-replies.ts';
 import { sitePage } from '../store/sites.ts';
 import { suppressionPage } from '../store/suppressions.ts';
@@ -61,7 +61,7 @@ function aConversation(random: Random, number: number): ConversationRecord {
   return {
     id: idOf(9, number), version: 1, channel: random.pick(['chat', 'ticket', 'call']), status, subject: null, ticketNumber: null, siteId: null, visitorId: random.pick([null, ...visitorIds]), contactId: null,
     departmentId: random.pick([null, ...departmentIds]), assignedAgentId: random.pick([null, null, ...agentIds]), tags: [], handshake, rating: null, ratingComment: null, preview: null, lastMessageAt: null,
-    firstResponseAt: null, solvedAt, closedAt: null, lastLineAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: timeOf(random.below(20)), updatedAt: timeOf(0),
+    firstResponseAt: null, solvedAt, closedAt: null, lastLineAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: timeOf(random.below(20)), updatedAt: timeOf(0),
   };
 }
 
@@ -142,6 +142,8 @@ t.test('[5] property: a list holds what its agent may see and asks for, each onc
       t.same(queue, expected(['open', 'pending'], filter, (one) => one.createdAt), `queue, ${about}`);
       const closed = allPages(limit, (cursor) => idsOf(recentlyClosedPage(db, { reach, cursor, limit })), solvedAt);
       t.same(closed, expected(['solved', 'closed'], {}, (one) => one.solvedAt ?? ''), `recently closed, ${about}`);
+      const spam = allPages(limit, (cursor) => idsOf(spamPage(db, { reach, cursor, limit })), createdAt);
+      t.same(spam, expected(['spam'], {}, (one) => one.createdAt), `spam, ${about}`);
       const calls = allPages(limit, (cursor) => callIdPage(db, { reach, filter: callFilter, cursor, limit }), createdAt);
       t.same(calls, expected(['open', 'pending', 'solved', 'closed', 'spam'], { ...callFilter, channel: 'call' }, (one) => one.createdAt), `calls, ${about}`);
     }

@@ -12,7 +12,7 @@ interface Declared {
 const queryOf = (route: Route): NonNullable<Declared['properties']> => (route.query as Declared | undefined)?.properties ?? {};
 
 /** The verification API words its errors in its own way. */
-const isForKeys = ({ access }: Route): boolean => access.kind === 'agent' && access.credential === 'key';
+const isForKeys = ({ access }: Route): boolean => access.kind === 'agent' && access.credential !== undefined;
 
 /** Lists whose maximum is not 200 (specification 8, decisions). */
 const smaller: Readonly<Record<string, number>> = { 'conversation.recentlyClosed': 50, 'conversation.search': 50 };

@@ -186,6 +186,25 @@ t.test('business hours over HTTP', async (t) => {
     t.same((await service.get('/business-hours', owner.token)).body.businessHours, []);
   });
 
+  t.test('[4.10] what is open now: the workspace, and what has hours of its own', async (t) => {
+    const now = async (token: string) => (await service.get('/business-hours/now', token)).body;
+    t.same(await now(agent.token), { workspace: { officeHoursOpen: true, nextChange: null }, sites: [], departments: [] });
+    const department = await service.post('/departments', { name: 'Nights' }, owner.token);
+    const made = [
+      await service.post('/business-hours', hours, owner.token),
+      await service.post('/business-hours', { name: 'Shop', days: [{ weekday: 6, opens: '10:00', closes: '12:00' }], siteId: owner.siteId }, owner.token),
+      await service.post('/business-hours', { name: 'Nights', days: [{ weekday: 5, opens: '22:00', closes: '02:00' }], departmentId: department.body.id }, owner.token),
+    ];
+    t.same(await now(agent.token), {
+      workspace: { officeHoursOpen: true, nextChange: '2026-11-20T17:30:00.000+01:00' },
+      sites: [{ siteId: owner.siteId, officeHoursOpen: false, nextChange: '2026-11-21T10:00:00.000+01:00' }],
+      departments: [{ departmentId: department.body.id, officeHoursOpen: false, nextChange: '2026-11-20T22:00:00.000+01:00' }],
+    });
+    t.same((await now(stranger.token)).sites, [], 'another workspace has none of it');
+    for (const { body } of made) await service.delete(`/business-hours/${body.id}`, owner.token);
+    await service.delete(`/departments/${department.body.id}`, owner.token);
+  });
+
   t.test('[4.10] what cannot be is refused, each field under its path', async (t) => {
     const rows: [object, string][] = [
       [{ ...hours, name: ' ' }, 'name'],

@@ -11,7 +11,7 @@ t.test('who is behind a socket', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const customer = await service.customer(owner.embedId);
-  const agentReady = { type: 'ready', agent: { id: owner.agentId }, seq: Number };
+  const agentReady = { type: 'ready', at: new Date(service.clock.now()).toISOString(), agent: { id: owner.agentId }, seq: Number };
   const visitorReady = { type: 'ready', visitor: { id: customer.visitorId }, seq: Number };
   const sides = [['agent', owner.token, agentReady], ['visitor', customer.token, visitorReady]] as const;
 

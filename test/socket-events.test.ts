@@ -23,6 +23,10 @@ const ways: Partial<Record<EventType, (scene: Scene) => Promise<unknown>>> = {
     await service.pass(86_400);
   },
   'message.created': ({ on }) => on('messages', { body: 'x', attachments: [{ url: 'https://a.example/x', name: 'x', size: 1 }] }),
+  'message.updated': async ({ service, owner }) => {
+    await service.post('/tickets', { customerEmail: 'kim@example.org', subject: 'A parcel', body: 'It is on its way.' }, owner.token);
+    await service.settled();
+  },
   'message.read': ({ on }) => on('read'),
   'note.created': ({ on }) => on('notes', { body: 'x' }),
   'note.updated': async ({ on, service, chat, owner }) => {
@@ -52,6 +56,7 @@ const ways: Partial<Record<EventType, (scene: Scene) => Promise<unknown>>> = {
   },
   'agent.updated': ({ service, ann }) => service.post('/me/status', { status: 'available' }, ann.token),
   'visitor.online': ({ service, owner }) => service.customer(owner.embedId, { name: 'Kim', email: 'kim@example.org' }),
+  'visitor.updated': ({ service, chat }) => service.patch('/widget/visitor', { name: 'Kim' }, chat.customer.token),
   'visitor.page_viewed': ({ service, chat }) => service.post('/widget/page-views', { url: 'https://shop.example/' }, chat.customer.token),
 };
 

@@ -39,6 +39,7 @@ const breaks: [string, RegExp][] = [
   [`DELETE FROM event WHERE seq = (SELECT min(seq) + 1 FROM event)`, /without a gap/],
   [`UPDATE conversation SET ticketNumber = 7 WHERE rowid_first`, /ticket numbers/],
   [`UPDATE conversation SET lastLineAt = '2020-01-01T00:00:00.000Z'`, /newest message/],
+  [`UPDATE conversation SET lastCustomerMessageAt = '2020-01-01T00:00:00.000Z'`, /customer last wrote/],
   [`UPDATE site SET version = 0`, /versions count from 1/],
   [`UPDATE agent SET role = 'agent'`, /there is an admin/],
   [`UPDATE agent SET deactivatedAt = '2020-01-01T00:00:00.000Z' WHERE role = 'agent'`, /deactivated agent can do nothing/],
@@ -152,6 +153,11 @@ t.test('a search index that does not find what was written is told of', async (t
     db.run(sql);
     db.close();
     t.ok(searchIndexFaults(source, broken).some((fault) => rule.test(fault.rule)), sql);
+  }
+  for (const [version, left] of [[0, 'a kill before there was anything in it'], [2, 'another version']] as const) {
+    const other = join(tempFolder(t), 'index.db');
+    Database.openDerived(other, { version, name: left, sql: 'CREATE TABLE other (id)' }).close();
+    t.same(searchIndexFaults(source, other), [], `what ${left} left is made anew, and no fault`);
   }
   writeFileSync(path, Buffer.alloc(20_000, 'no index'));
   t.match(searchIndexFaults(source, path), [{ rule: 'the search index can be read' }]);

@@ -77,8 +77,8 @@ t.test('the runtime knows nothing of the rules', async (t) => {
 t.test('what runs in browsers is by itself', async (t) => {
   const wrong: string[] = [];
   const placeOf = (file: string): string => /^http\/(?:widget|pages)\//.exec(file)?.[0] ?? '';
-  /** The pages know the records of the API by their types; the service knows by the pages' list where pages are. */
-  const shared = ({ from, to, isTypeOnly }: Import): boolean => (from === 'http/pages/records.ts' && to === 'http/schemas.ts' && isTypeOnly) || (from === 'http/routes/pages.ts' && to === 'http/pages/paths.ts');
+  /** The pages know the records of the API by their types; the service knows by the pages' list where pages are; tests know everything. */
+  const shared = ({ from, to, isTypeOnly }: Import): boolean => (from === 'http/pages/records.ts' && to === 'http/schemas.ts' && isTypeOnly) || (from === 'http/routes/pages.ts' && to === 'http/pages/paths.ts') || folderOf(from) === 'test';
   for (const one of imports) if (one.isOurs && placeOf(one.from) !== placeOf(one.to) && !shared(one)) wrong.push(`${one.from} must not import ${one.to}`);
   t.same(wrong, []);
 });
@@ -147,6 +147,35 @@ t.test('an outside library has one file that imports it', async (t) => {
 t.test('every package is named in one exact version', async (t) => {
   const { dependencies, optionalDependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
   for (const [name, version] of Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies })) t.match(version, /^(npm:[a-z-]+@)?\d+\.\d+\.\d+(-[a-z]+\.\d+)?$/, name);
+});
+
+interface Locked {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly link?: boolean;
+  readonly hasInstallScript?: boolean;
+}
+
+// npm's own form.
+const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { readonly packages: Readonly<Record<string, Locked & Record<string, unknown>>> };
+const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
+
+t.test('the lock file agrees with package.json, and names each package by what it must hash to', async (t) => {
+  const named = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
+  for (const kind of ['dependencies', 'optionalDependencies', 'devDependencies']) {
+    t.same(lock.packages['']?.[kind], named[kind], kind);
+    for (const [name, version] of Object.entries(named[kind] ?? {})) t.equal(lock.packages[`node_modules/${name}`]?.version, version.split('@').at(-1), name);
+  }
+  const wrong = locked.filter(([, one]) => !/^sha512-/.test(one.integrity ?? '') || one.resolved !== undefined || one.link === true).map(([path]) => path);
+  t.same(wrong, [], 'from whichever registry is configured, with its hash; none from a repository, a folder or an address');
+});
+
+t.test('no package runs a script when it is installed, and those that would like to are known', async (t) => {
+  t.match(readFileSync(join(root, '.npmrc'), 'utf8'), /^ignore-scripts=true$/m);
+  // Each ships what its script would make or fetch.
+  const known = ['argon2', 'better-sqlite3', 'esbuild', 'onnxruntime-node', 'protobufjs'];
+  t.same([...new Set(locked.filter(([, one]) => one.hasInstallScript === true).map(([path]) => path.split('node_modules/').at(-1)))].sort(), known);
 });
 
 t.test('no import goes round in a circle', async (t) => {

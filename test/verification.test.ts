@@ -292,6 +292,8 @@ t.test('[5.13] who may', async (t) => {
   t.ok(listed.apiKeys.length > 0);
   t.match(await service.get('/verify/services', agent.token), { status: 403, body: { error: 'admin_required' } });
   t.equal((await service.get('/verify/services', await makeKey(service, owner))).status, 200, 'a key manages, as its admin');
+  t.same((await service.get('/verify', owner.token)).body, { verifications: [] }, 'an admin who signed in sees what was sent');
+  t.match(await service.get('/verify', agent.token), { status: 401, body: { error: 'unauthorized' } });
   t.match(await service.get('/verify/credits', await makeKey(service, owner)), { status: 403, body: { error: 'insufficient_scope' } }, 'but not what it may spend');
   for (const [method, path] of [['GET', '/verify/x/y'], ['DELETE', '/verify']] as const) {
     const { status, body } = await service.call(method, path, { token: owner.token });

@@ -103,10 +103,12 @@ async function ask<Answer>(method: string, path: string, { query = {}, body, sig
   }
   const answer = parse(text);
   if (response.ok) return answer as Answer;
-  const { error = 'server_error', message = `The server answered ${response.status}.`, detail, retryAfter } = (answer ?? {}) as { error?: string; message?: string; detail?: Record<string, unknown>; retryAfter?: number };
+  const { error = 'server_error', message, detail, details, retryAfter } = (answer ?? {}) as { error?: string; message?: string; detail?: Record<string, unknown>; details?: Record<string, readonly string[]>; retryAfter?: number };
   // The sign-in is over: whoever shows a page is led to sign in again, and back.
   if (response.status === 401 && sentToken !== null && sentToken === token.value && path !== '/auth/login') keepToken(null);
-  throw new ApiError(response.status, error, message, { ...detail, ...(retryAfter === undefined ? {} : { retryAfter }) });
+  // The verification area words its errors in its own way: fields under `details`, and often no sentence.
+  const sentence = message ?? (details === undefined ? `The server answered ${response.status}.` : 'Something in it is not as it must be.');
+  throw new ApiError(response.status, error, sentence, { ...detail, ...(details === undefined ? {} : { fieldErrors: details }), ...(retryAfter === undefined ? {} : { retryAfter }) });
 }
 
 function parse(text: string): unknown {

@@ -1,10 +1,11 @@
 // Where the pages begin in a browser: chooses the page by the address, loads its family when it is first needed, leads who is not
 // signed in to sign in and back again.
 
-import { render, type ComponentType, type JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { render, type JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { listenForKeys } from './commands.ts';
 import { Failure, Loading } from './design/feedback.tsx';
+import { Lazy, type Load as LoadOf } from './design/lazy.tsx';
 import { goLive } from './live.ts';
 import { followLinks, match, navigate, path, query } from './location.ts';
 import type { PageName } from './paths.ts';
@@ -15,8 +16,7 @@ import { applyTheme } from './theme.ts';
 interface PageProps {
   readonly params: Readonly<Record<string, string>>;
 }
-type Page = ComponentType<PageProps>;
-type Load = () => Promise<Page>;
+type Load = LoadOf<PageProps>;
 
 const gettingIn = {
   signIn: async () => (await import('./getting-in/sign-in.tsx')).SignIn,
@@ -50,32 +50,6 @@ const signedIn: Partial<Record<PageName, Load>> = {
   account: async () => (await import('./getting-in/account.tsx')).Account,
 };
 
-/** Pages of one family are the same component, so that going from one to the other keeps what is there. */
-const loaded = new Map<Load, Page>();
-
-function Lazy({ load, params }: { readonly load: Load; readonly params: PageProps['params'] }): JSX.Element {
-  const [, setRound] = useState(0);
-  const [failure, setFailure] = useState<unknown>(undefined);
-  const Found = loaded.get(load);
-  const begin = (): void => {
-    setFailure(undefined);
-    load().then(
-      (page) => {
-        loaded.set(load, page);
-        setRound((round) => round + 1);
-      },
-      (error: unknown) => setFailure(error),
-    );
-  };
-  useEffect(() => {
-    if (!loaded.has(load)) begin();
-  }, [load]);
-  if (Found !== undefined) return <Found params={params} />;
-  // A service that was updated has other files by now: loading everything again brings them.
-  if (failure !== undefined) return <Failure error={new Error('This page could not be loaded.')} retry={() => location.reload()} />;
-  return <Loading />;
-}
-
 function App(): JSX.Element {
   const found = match.value;
   const ways: Partial<Record<PageName, Load>> = gettingIn;
@@ -89,12 +63,12 @@ function App(): JSX.Element {
     else if (closed !== undefined && !isIn) navigate(`/sign-in?next=${encodeURIComponent(path.peek() + (query.peek().size === 0 ? '' : `?${query.peek().toString()}`))}`, { replace: true });
   }, [found?.page, isIn]);
 
-  if (open !== undefined && found !== undefined) return <Lazy load={open} params={found.params} />;
+  if (open !== undefined && found !== undefined) return <Lazy load={open} props={{ params: found.params }} />;
   if (closed !== undefined && found !== undefined && isIn) {
     if (me.value === undefined) return meFailure.value === undefined ? <Loading label="Signing in" /> : <Failure error={meFailure.value} retry={() => void readMe()} />;
     return (
       <Shell>
-        <Lazy load={closed} params={found.params} />
+        <Lazy load={closed} props={{ params: found.params }} />
       </Shell>
     );
   }

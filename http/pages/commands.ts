@@ -62,7 +62,10 @@ export function listenForKeys(): void {
     // A dialog has its own keys.
     const inDialog = document.querySelector('dialog[open]') !== null;
     const sequence = begun !== undefined && performance.now() - begun.at < sequenceMs ? `${begun.key} ${key}` : undefined;
-    const found = commands.value.find((command) => (!typing || command.whileTyping === true) && (!inDialog || command.whileTyping === true) && command.keys?.some((keys) => keys === key || keys === sequence) === true);
+    const open = commands.value.filter((command) => (!typing || command.whileTyping === true) && (!inDialog || command.whileTyping === true));
+    const withKeys = (wanted: string): Command | undefined => open.find((command) => command.keys?.includes(wanted) === true);
+    // What was begun is ended before a key that means something by itself.
+    const found = (sequence === undefined ? undefined : withKeys(sequence)) ?? withKeys(key);
     begun = found === undefined && !typing && key.length === 1 ? { key, at: performance.now() } : undefined;
     if (found === undefined) return;
     event.preventDefault();

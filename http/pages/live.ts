@@ -5,6 +5,7 @@
 import { effect, signal } from '@preact/signals';
 import { keepToken, token } from './api.ts';
 import type { LiveEvent } from './records.ts';
+import { noteServerTime, setServerTime } from './server-clock.ts';
 
 export type Connection = 'off' | 'connecting' | 'live' | 'waiting';
 
@@ -119,6 +120,7 @@ function take(frame: LiveEvent): void {
   if (frame.type === 'ready') {
     failures = 0;
     connection.value = 'live';
+    if (frame.at !== undefined) setServerTime(frame.at);
     lastSeq ??= frame.seq;
     return;
   }
@@ -128,6 +130,7 @@ function take(frame: LiveEvent): void {
     for (const reread of rereaders) reread();
     return;
   }
+  if (frame.at !== undefined) noteServerTime(frame.at);
   if (frame.seq !== undefined) {
     if (lastSeq !== undefined && frame.seq <= lastSeq) return;
     lastSeq = frame.seq;

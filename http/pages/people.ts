@@ -4,7 +4,6 @@ import { computed, effect, signal } from '@preact/signals';
 import { call, token } from './api.ts';
 import { onEvent, onResync } from './live.ts';
 import type { Agent, Department } from './records.ts';
-import { keepAgent } from './session.ts';
 
 export const agents = signal<ReadonlyMap<string, Agent>>(new Map());
 export const departments = signal<ReadonlyMap<string, Department>>(new Map());
@@ -21,9 +20,19 @@ onResync(() => void readPeople());
 onEvent(['agent.updated'], ({ data }) => {
   // The event's data, as the sockets' document gives it.
   const { agent } = data as { agent: Agent };
-  keepAgent(agent);
-  agents.value = new Map(agents.value).set(agent.id, agent);
+  keepColleague(agent);
 });
+
+/** What an answer or the socket said of somebody. */
+export function keepColleague(agent: Agent): void {
+  agents.value = new Map(agents.value).set(agent.id, agent);
+}
+
+export function keepDepartment(department: Department): void {
+  // One department alone is where new conversations start.
+  const others = [...departments.value.values()].map((one) => (department.isDefault && one.isDefault ? { ...one, isDefault: false } : one));
+  departments.value = new Map([...others, department].map((one) => [one.id, one]));
+}
 
 /** Every page of the list. */
 export async function readAll<Row>(path: string, key: string, query: Readonly<Record<string, string>> = {}): Promise<Row[]> {

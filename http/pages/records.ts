@@ -27,6 +27,11 @@ export type KbJob = Static<typeof schemas.KbJob>;
 export type UrlMatch = Static<typeof schemas.UrlMatch>;
 export type GoalCompletion = Static<typeof schemas.GoalCompletion>;
 
+export type OpeningHours = Static<typeof schemas.OpeningHours>;
+export type WeeklyHours = Static<typeof schemas.WeeklyHours>;
+export type CampaignContent = Static<typeof schemas.CampaignContent>;
+export type CampaignFrequency = Static<typeof schemas.CampaignFrequency>;
+
 export interface Workspace {
   readonly id: string;
   readonly name: string;

@@ -10,12 +10,14 @@ import { Button, ButtonLink, IconButton } from './design/button.tsx';
 import { Empty } from './design/feedback.tsx';
 import { Icon, type IconName } from './design/icon.tsx';
 import { Menu } from './design/menu.tsx';
+import { Offers } from './inbox/side/offers.tsx';
 import { connection, reconnectNow } from './live.ts';
 import { navigate, path } from './location.ts';
 import { dismiss, notices, notifyFailure } from './notices.ts';
 import type { AgentStatus } from './records.ts';
 import { openPalette, openShortcuts, Palette } from './search/palette.tsx';
 import { hasRole, me, setStatus, signOut } from './session.ts';
+import { sectionCommands } from './settings/sections.ts';
 import { chooseTheme, theme } from './theme.ts';
 import { unreadCount } from './title.ts';
 
@@ -41,6 +43,8 @@ const statuses: readonly { readonly status: AgentStatus; readonly label: string 
 ];
 
 export function Shell({ children }: { readonly children: ComponentChildren }): JSX.Element {
+  // What is new is counted and told on every page.
+  useEffect(() => void import('./inbox/watch.ts'), []);
   useEffect(
     () =>
       addCommands([
@@ -54,6 +58,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
         { id: 'theme.system', title: 'Colours of the system', group: 'You', words: 'theme', run: () => chooseTheme('system') },
         { id: 'account.open', title: 'Your account', group: 'You', words: 'password profile', run: () => navigate('/account') },
         { id: 'session.signOut', title: 'Sign out', group: 'You', run: signOut },
+        ...sectionCommands(),
       ]),
     [],
   );
@@ -66,6 +71,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
       <div class="shell-page">
         <ConnectionLine />
         <CallBanner />
+        <Offers />
         <main id="main" tabIndex={-1}>
           {children}
         </main>

@@ -1,7 +1,7 @@
 // Conversations: lists, messages, status, assignment, notes. Specification 4.5, decisions 4.5.
 
 import Type, { type TSchema } from 'typebox';
-import { listQueue, listRecentlyClosed, setTags } from '../../engine/conversations.ts';
+import { listQueue, listRecentlyClosed, listSpam, readConversation, setTags } from '../../engine/conversations.ts';
 import { acceptAssignment, assignToAgent, assignToDepartment, cancelAssignment, declineAssignment } from '../../engine/handshake.ts';
 import { listMessages, markConversationRead, sendMessage } from '../../engine/messages.ts';
 import { readOriginal } from '../../engine/original-mail.ts';
@@ -18,12 +18,12 @@ import {
   Email,
   Id,
   Message,
-  MessageInput,
   MessageList,
   MessageQuery,
   NextCursor,
   Note,
   nullable,
+  RepeatableMessageInput,
   RequestedStatus,
   Subject,
   Text,
@@ -74,12 +74,13 @@ export const conversationRoutes = [
       channel: Type.Optional(Channel),
       departmentId: Type.Optional(Id),
       assigneeId: Type.Optional(Type.Union([Id, Type.Literal('none')], { description: 'An agent, or none for what nobody has.' })),
+      offered: Type.Optional(Type.Boolean({ description: 'true: only what is offered to the caller and waits for its answer, whoever has it.' })),
       ...CursorQuery,
     }),
     reply: { status: 200, schema: ConversationPage },
     refusals: [],
     read(view, { query }) {
-      const { rows, nextCursor } = pageOf(query, (page) => listQueue(view, { filter: query, ...page }), byCreated);
+      const { rows, nextCursor } = pageOf(query, (page) => listQueue(view, { filter: { ...query, isOffered: query.offered }, ...page }), byCreated);
       return { conversations: rows, nextCursor };
     },
   }),
@@ -98,6 +99,36 @@ export const conversationRoutes = [
       const { rows, nextCursor } = pageOf(query, (page) => listRecentlyClosed(view, page), ({ solvedAt, id }) => ({ at: solvedAt ?? '', id }));
       return { conversations: rows, nextCursor };
     },
+  }),
+
+  route({
+    operation: 'conversation.listSpam',
+    method: 'GET',
+    path: '/conversations/spam',
+    tag: 'Conversations',
+    summary: 'What is marked as spam',
+    description: 'Newest first, what the agent may see.',
+    access: { kind: 'agent', scope: 'conversations:read' },
+    query: Type.Object(CursorQuery),
+    reply: { status: 200, schema: ConversationPage },
+    refusals: [],
+    read(view, { query }) {
+      const { rows, nextCursor } = pageOf(query, (page) => listSpam(view, page), byCreated);
+      return { conversations: rows, nextCursor };
+    },
+  }),
+
+  route({
+    operation: 'conversation.get',
+    method: 'GET',
+    path: '/conversations/{conversationId}',
+    tag: 'Conversations',
+    summary: 'Read a conversation',
+    access: { kind: 'agent', scope: 'conversations:read' },
+    params: ById,
+    reply: { status: 200, schema: ConversationAnswer },
+    refusals: ['forbidden'],
+    read: (view, { params }) => readConversation(view, params.conversationId),
   }),
 
   route({
@@ -123,12 +154,12 @@ export const conversationRoutes = [
     summary: 'Write to the customer',
     access: { kind: 'agent', scope: 'messages:send' },
     params: ById,
-    body: MessageInput,
+    body: RepeatableMessageInput,
     reply: { status: 201, schema: Message },
-    refusals: ['channel_not_assigned', 'conversation_archived'],
+    refusals: ['channel_not_assigned', 'conversation_archived', 'conflict'],
     description: 'On a ticket it is mailed to the customer; deliveryStatus says what became of that.',
     run: ({ workspaceId, caller, params, body }, { engine, config }) =>
-      engine.execute(sendMessage, { workspaceId, caller, params: { conversationId: params.conversationId, body: body.body, attachments: body.attachments, mailHost: config.mailHost } }),
+      engine.execute(sendMessage, { workspaceId, caller, params: { conversationId: params.conversationId, ...body, mailHost: config.mailHost } }),
   }),
 
   route({

@@ -2,13 +2,44 @@
 
 import Type from 'typebox';
 import { visitorHistory } from '../../engine/contacts.ts';
-import { blockVisitor, unblockVisitor } from '../../engine/visitors.ts';
+import { listCompletionsOfVisitor } from '../../engine/goals.ts';
+import { blockVisitor, readVisitor, readVisitors, unblockVisitor } from '../../engine/visitors.ts';
 import type { VisitorRecord } from '../../store/visitors.ts';
 import { route } from '../route.ts';
-import { HistoryItem, Id, Visitor } from '../schemas.ts';
+import { GoalCompletion, HistoryItem, Id, Visitor } from '../schemas.ts';
 import type { Services } from '../services.ts';
 
+const maxIds = 50;
+const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
+
 export const visitorRoutes = [
+  route({
+    operation: 'visitor.list',
+    method: 'GET',
+    path: '/visitors',
+    tag: 'Visitors',
+    summary: 'Read several visitors',
+    description: 'Those that are there of the ones asked for, in no order.',
+    access: { kind: 'agent', scope: 'visitors:read' },
+    query: Type.Object({ ids: Type.String({ pattern: `^${uuid}(?:,${uuid}){0,${maxIds - 1}}$`, description: `Ids, separated by commas; ${maxIds} at most.` }) }),
+    reply: { status: 200, schema: Type.Object({ visitors: Type.Array(Visitor) }) },
+    refusals: [],
+    read: (view, { query }) => ({ visitors: readVisitors(view, query.ids.toLowerCase().split(',')) }),
+  }),
+
+  route({
+    operation: 'visitor.get',
+    method: 'GET',
+    path: '/visitors/{visitorId}',
+    tag: 'Visitors',
+    summary: 'Read a visitor',
+    access: { kind: 'agent', scope: 'visitors:read' },
+    params: Type.Object({ visitorId: Id }),
+    reply: { status: 200, schema: Type.Object({ visitor: Visitor }) },
+    refusals: [],
+    read: (view, { params }) => ({ visitor: readVisitor(view, params.visitorId) }),
+  }),
+
   route({
     operation: 'visitor.block',
     method: 'POST',
@@ -54,6 +85,20 @@ export const visitorRoutes = [
     reply: { status: 200, schema: Type.Object({ conversations: Type.Array(HistoryItem) }) },
     refusals: [],
     read: (view, { params }) => ({ conversations: visitorHistory(view, params.visitorId) }),
+  }),
+
+  route({
+    operation: 'visitor.completions',
+    method: 'GET',
+    path: '/visitors/{visitorId}/completions',
+    tag: 'Visitors',
+    summary: 'The goals that a visitor completed',
+    description: 'Newest first, at most 50; those of deleted goals too.',
+    access: { kind: 'agent', scope: 'visitors:read' },
+    params: Type.Object({ visitorId: Id }),
+    reply: { status: 200, schema: Type.Object({ completions: Type.Array(GoalCompletion) }) },
+    refusals: [],
+    read: (view, { params }) => listCompletionsOfVisitor(view, params.visitorId),
   }),
 ];
 

@@ -17,7 +17,7 @@ import { findSiteByEmbedId } from '../../store/sites.ts';
 import { defaultLimit, parseTime } from '../cursor.ts';
 import { mayUseSite } from '../own-origin.ts';
 import { route } from '../route.ts';
-import { CampaignContent, CampaignFrequency, CustomerConversation, CustomerMessageInput, Email, Id, Message, MessageList, MessageQuery, nullable, Url, VisitorSelf } from '../schemas.ts';
+import { CampaignContent, CampaignFrequency, CustomerConversation, Email, Id, Message, MessageList, MessageQuery, nullable, RepeatableMessageInput, Url, VisitorSelf } from '../schemas.ts';
 
 const PersonName = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
 const WidgetSite = Type.Object({ embedId: Type.String(), name: Type.String(), primaryColor: Type.String(), launcherPosition: Type.Enum(['right', 'left']), welcomeMessage: Type.String() });
@@ -147,7 +147,7 @@ export const widgetRoutes = [
     tag: 'Widget',
     summary: 'Start a chat',
     access: { kind: 'visitor' },
-    body: Type.Object({ ...CustomerMessageInput.properties, campaignId: Type.Optional(Id) }),
+    body: Type.Object({ ...RepeatableMessageInput.properties, campaignId: Type.Optional(Id) }),
     reply: { status: 201, schema: Type.Object({ conversation: CustomerConversation, message: Message }) },
     refusals: ['conflict'],
     run: ({ workspaceId, caller, body }, { engine }) => engine.execute(startChat, { workspaceId, caller, params: { messageId: body.messageId, body: body.body, attachments: body.attachments, campaignId: body.campaignId } }),
@@ -176,7 +176,7 @@ export const widgetRoutes = [
     access: { kind: 'visitor' },
     limit: { by: 'ip', perMinute: ticketsPerMinute },
     httpOnly: true,
-    body: Type.Object({ ...CustomerMessageInput.properties, email: Email, name: Type.Optional(PersonName) }),
+    body: Type.Object({ ...RepeatableMessageInput.properties, email: Email, name: Type.Optional(PersonName) }),
     reply: { status: 201, schema: Type.Object({ ticketNumber: nullable(Type.Integer()) }) },
     refusals: ['feature_locked', 'conflict'],
     run: ({ workspaceId, caller, body }, { engine, config }) => engine.execute(leaveTicket, { workspaceId, caller, params: { ...body, mailHost: config.mailHost } }),
@@ -206,7 +206,7 @@ export const widgetRoutes = [
     description: 'Opens what was solved or closed again.',
     access: { kind: 'visitor' },
     params: ById,
-    body: CustomerMessageInput,
+    body: RepeatableMessageInput,
     reply: { status: 201, schema: Message },
     refusals: ['conflict'],
     run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(writeAsCustomer, { workspaceId, caller, params: { ...params, messageId: body.messageId, body: body.body, attachments: body.attachments } }),

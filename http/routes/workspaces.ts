@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { listAudit } from '../../engine/audit.ts';
 import { changeDepartment, createDepartment, listDepartments, removeDepartment } from '../../engine/departments.ts';
 import { refuse } from '../../engine/errors.ts';
-import { changeBusinessHours, createBusinessHours, listBusinessHours, removeBusinessHours } from '../../engine/office-hours.ts';
+import { changeBusinessHours, createBusinessHours, listBusinessHours, openings, removeBusinessHours } from '../../engine/office-hours.ts';
 import { changeSettings, changeWorkspace } from '../../engine/settings.ts';
 import { theWorkspace, workspaceView } from '../../engine/workspace.ts';
 import { byCreated, pageOf } from '../cursor.ts';
@@ -39,6 +39,7 @@ const BusinessHours = Type.Object({
   departmentId: nullable(Id),
   createdAt: Time,
 });
+const OfficeHours = { officeHoursOpen: Type.Boolean(), nextChange: nullable(Type.String({ description: 'ISO 8601 with the offset of the workspace\'s time zone; null when nothing changes within a year.' })) };
 const Days = Type.Array(OpeningHours, { maxItems: 50 });
 
 export const workspaceRoutes = [
@@ -205,6 +206,26 @@ export const workspaceRoutes = [
     reply: { status: 200, schema: Type.Object({ businessHours: Type.Array(BusinessHours) }) },
     refusals: [],
     read: (view) => ({ businessHours: [...listBusinessHours(view)] }),
+  }),
+
+  route({
+    operation: 'businessHours.now',
+    method: 'GET',
+    path: '/business-hours/now',
+    tag: 'Business hours',
+    summary: 'Read what is open now',
+    description: 'The workspace, and each site and department that has hours of its own; the others are open as the workspace is.',
+    access: { kind: 'agent', scope: 'agents:read' },
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        workspace: Type.Object(OfficeHours),
+        sites: Type.Array(Type.Object({ siteId: Id, ...OfficeHours })),
+        departments: Type.Array(Type.Object({ departmentId: Id, ...OfficeHours })),
+      }),
+    },
+    refusals: [],
+    read: (view) => openings(view),
   }),
 
   route({

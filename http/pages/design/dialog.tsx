@@ -5,16 +5,19 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../api.ts';
 import { Button, IconButton } from './button.tsx';
 import { Banner } from './feedback.tsx';
+import { TextField } from './field.tsx';
 
 interface DialogProps {
   readonly title: string;
   readonly wide?: boolean;
+  /** Its title is read aloud alone, and it has no button to close: for what is a single field. */
+  readonly bare?: boolean;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
 /** Open for as long as it is drawn. */
-export function Dialog({ title, wide = false, onClose, children }: DialogProps): JSX.Element {
+export function Dialog({ title, wide = false, bare = false, onClose, children }: DialogProps): JSX.Element {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -28,7 +31,7 @@ export function Dialog({ title, wide = false, onClose, children }: DialogProps):
   }, []);
   return (
     <dialog
-      class={`dialog ${wide ? 'wide' : ''}`}
+      class={`dialog ${wide ? 'wide' : ''} ${bare ? 'bare' : ''}`}
       ref={element}
       aria-labelledby={id}
       onCancel={(event) => {
@@ -39,17 +42,35 @@ export function Dialog({ title, wide = false, onClose, children }: DialogProps):
         if (event.target === element.current) onClose();
       }}
     >
-      <header>
-        <h2 id={id}>{title}</h2>
-        <IconButton icon="cross" label="Close" onClick={onClose} />
-      </header>
-      <div class="content">{children}</div>
+      {bare ? (
+        <h2 id={id} class="for-readers">
+          {title}
+        </h2>
+      ) : (
+        <header>
+          <h2 id={id}>{title}</h2>
+          <IconButton icon="cross" label="Close" onClick={onClose} />
+        </header>
+      )}
+      <div class={bare ? undefined : 'content'}>{children}</div>
     </dialog>
   );
 }
 
+interface ConfirmProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  readonly action: string;
+  readonly danger?: boolean;
+  /** What has to be typed first, where a click alone would be too easy. */
+  readonly typed?: string;
+  readonly onConfirm: () => Promise<void>;
+  readonly onClose: () => void;
+}
+
 /** Asks before what cannot be taken back. Stays open, and says why, when it fails. */
-export function Confirm({ title, children, action, danger = true, onConfirm, onClose }: { readonly title: string; readonly children: ComponentChildren; readonly action: string; readonly danger?: boolean; readonly onConfirm: () => Promise<void>; readonly onClose: () => void }): JSX.Element {
+export function Confirm({ title, children, action, danger = true, typed, onConfirm, onClose }: ConfirmProps): JSX.Element {
+  const [text, setText] = useState('');
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>(undefined);
   const confirm = async (): Promise<void> => {
@@ -66,10 +87,11 @@ export function Confirm({ title, children, action, danger = true, onConfirm, onC
   return (
     <Dialog title={title} onClose={onClose}>
       <div class="form">
-        <div>{children}</div>
+        <div class="stack">{children}</div>
+        {typed !== undefined && <TextField label={`Type ${typed} to go on`} value={text} onValue={setText} autocomplete="off" spellcheck={false} />}
         <div role="alert">{failure !== undefined && <Banner kind="bad">{messageOf(failure)}</Banner>}</div>
         <div class="actions">
-          <Button kind={danger ? 'danger' : 'primary'} busy={busy} onClick={() => void confirm()}>
+          <Button kind={danger ? 'danger' : 'primary'} busy={busy} disabled={typed !== undefined && text.trim() !== typed} onClick={() => void confirm()}>
             {action}
           </Button>
           <Button kind="quiet" onClick={onClose}>

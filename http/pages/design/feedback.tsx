@@ -1,11 +1,12 @@
 // What stands where something is loading, empty, wrong or worth knowing.
 
 import type { ComponentChildren, JSX } from 'preact';
-import { messageOf } from '../api.ts';
+import { ApiError, messageOf } from '../api.ts';
+import { hasRole } from '../session.ts';
 import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
-export function Banner({ kind, children, action }: { readonly kind?: 'bad' | 'warn' | 'good'; readonly children: ComponentChildren; readonly action?: JSX.Element }): JSX.Element {
+export function Banner({ kind, children, action }: { readonly kind?: 'bad' | 'warn' | 'good' | undefined; readonly children: ComponentChildren; readonly action?: JSX.Element }): JSX.Element {
   return (
     <div class={`banner ${kind ?? ''}`}>
       <div>{children}</div>
@@ -35,8 +36,16 @@ export function Loading({ lines = 4, label = 'Loading' }: { readonly lines?: num
   );
 }
 
-/** Could not be read, and may be asked for again. */
+/** Could not be read, and may be asked for again. What the plan leaves out is no failure: asking again would not help. */
 export function Failure({ error, retry }: { readonly error: unknown; readonly retry: () => void }): JSX.Element {
+  if (error instanceof ApiError && error.status === 402) {
+    return (
+      <Empty icon="card" title={error.message}>
+        <p>{hasRole('admin') ? 'A larger plan brings it; everything that is there already is kept.' : 'An admin of your workspace can choose another plan.'}</p>
+        <PlanLink />
+      </Empty>
+    );
+  }
   return (
     <div role="alert">
       <Banner
@@ -53,6 +62,11 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
   );
 }
 
-export function Badge({ kind, children }: { readonly kind?: 'accent' | 'good' | 'warn' | 'bad'; readonly children: ComponentChildren }): JSX.Element {
+/** For who may choose a plan. */
+export function PlanLink(): JSX.Element | null {
+  return hasRole('admin') ? <a href="/settings/billing">See the plans</a> : null;
+}
+
+export function Badge({ kind, children }: { readonly kind?: 'accent' | 'good' | 'warn' | 'bad' | undefined; readonly children: ComponentChildren }): JSX.Element {
   return <span class={`badge ${kind ?? ''}`}>{children}</span>;
 }

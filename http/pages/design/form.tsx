@@ -4,13 +4,15 @@
 import { useRef, useState } from 'preact/hooks';
 import type { ComponentChildren, JSX } from 'preact';
 import { ApiError, messageOf } from '../api.ts';
-import { Banner } from './feedback.tsx';
+import { Banner, PlanLink } from './feedback.tsx';
 
 export interface FormState<Values> {
   readonly values: Values;
   readonly busy: boolean;
   /** What is wrong with the form as a whole. */
   readonly problem: string | undefined;
+  /** Whether the plan is what is in the way. */
+  readonly needsPlan: boolean;
   set<Name extends keyof Values>(name: Name, value: Values[Name]): void;
   /** Of a field, by its name in the API; paths below it count as its own. */
   errorOf(name: string): string | undefined;
@@ -44,6 +46,7 @@ export function useForm<Values extends object>(initial: Values, send: (values: V
       if (Object.keys(fieldErrors).length === 0) return messageOf(failure);
       return rest.length === 0 ? undefined : rest.map(([path, messages]) => `${path}: ${messages.join(', ')}`).join('; ');
     },
+    needsPlan: failure instanceof ApiError && failure.status === 402,
     set(name, value) {
       setValues((current) => ({ ...current, [name]: value }));
     },
@@ -92,6 +95,6 @@ export function Form<Values>({ form, children, actions, label }: { readonly form
 
 /** Drawn after the fields, so that it knows which of the errors they show. */
 function FormProblem<Values>({ form }: { readonly form: FormState<Values> }): JSX.Element {
-  const { problem } = form;
-  return <div role="alert">{problem !== undefined && <Banner kind="bad">{problem}</Banner>}</div>;
+  const { problem, needsPlan } = form;
+  return <div role="alert">{problem !== undefined && <Banner kind="bad">{problem} {needsPlan && <PlanLink />}</Banner>}</div>;
 }

@@ -12,6 +12,7 @@ import type { Agent } from '../records.ts';
 import { keepAgent, me, signOut, signOutEverywhere } from '../session.ts';
 import { chooseTheme, theme, type Theme } from '../theme.ts';
 import { setTitle } from '../title.ts';
+import { NotificationSettings } from './notification-settings.tsx';
 
 const themes: readonly { readonly value: Theme; readonly label: string }[] = [
   { value: 'system', label: 'As the system is' },
@@ -60,6 +61,7 @@ export function Account(): JSX.Element | null {
           ))}
         </div>
       </section>
+      <NotificationSettings />
       <section class="card" aria-labelledby="account-sign-in">
         <h2 id="account-sign-in">Signing in</h2>
         <p class="soft">A new password is chosen by a link that is mailed to you; it ends every sign-in of before.</p>

@@ -14,6 +14,7 @@ import { useResource } from '../design/resource.ts';
 import { onEvent } from '../live.ts';
 import type { Agent, Conversation, Message, Site } from '../records.ts';
 import { keepAgent, me } from '../session.ts';
+import { snippetOf } from '../snippet.ts';
 import { setTitle } from '../title.ts';
 
 interface Standing {
@@ -131,10 +132,6 @@ function Steps({ standing, reload }: { readonly standing: Standing; readonly rel
       </Step>
     </ol>
   );
-}
-
-export function snippetOf(site: Site): string {
-  return `<script src="${location.origin}/widget.js" data-site-id="${site.embedId}" async></script>`;
 }
 
 function Step({ number, title, done, children }: { readonly number: number; readonly title: string; readonly done: boolean; readonly children: ComponentChildren }): JSX.Element {

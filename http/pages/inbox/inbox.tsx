@@ -1,7 +1,113 @@
-// The pages of this folder.
+// The inbox: the lists, one of them, a conversation of it, and its customer beside it. On a phone one of these at a time.
 
 import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError } from '../api.ts';
+import { ButtonLink } from '../design/button.tsx';
+import { Empty, Failure, Loading } from '../design/feedback.tsx';
+import { useResource } from '../design/resource.ts';
+import { navigate } from '../location.ts';
+import type { Conversation } from '../records.ts';
+import { setTitle } from '../title.ts';
+import { Composer } from './composer.tsx';
+import { ConversationHeader } from './conversation-header.tsx';
+import { ConversationList } from './conversation-list.tsx';
+import { conversationOf, loadConversation } from './conversations.ts';
+import { customerName } from './customers.ts';
+import { ListMenu, ListNav } from './list-nav.tsx';
+import { definitions, listOf } from './lists.ts';
+import { NoticesMenu } from './notices-menu.tsx';
+import { useReading } from './reading.ts';
+import { CustomerPanel } from './side/customer-panel.tsx';
+import { HandshakeBanner } from './side/handshake.tsx';
+import { threadOf } from './threads.ts';
+import { Timeline } from './timeline-view.tsx';
 
-export function Inbox(_props: { readonly params: Readonly<Record<string, string>> }): JSX.Element {
-  return <div class="page" />;
+export function Inbox({ params }: { readonly params: Readonly<Record<string, string>> }): JSX.Element {
+  const { list: key = 'mine', conversationId } = params;
+  const list = listOf(key);
+  const [isPanelOpen, setPanelOpen] = useState(() => innerWidth >= 1200);
+  useEffect(() => {
+    if (params['list'] === undefined) navigate('/inbox/mine', { replace: true });
+    else if (conversationId === undefined && list !== undefined) setTitle(list.definition.label);
+  }, [params['list'], conversationId, list]);
+  if (list === undefined) {
+    return (
+      <Empty icon="list" title="There is no such list">
+        <p>Its department may be gone, or it is not one of yours.</p>
+        <ButtonLink href={`/inbox/${definitions.value[0]?.key ?? 'mine'}`}>To the inbox</ButtonLink>
+      </Empty>
+    );
+  }
+  return (
+    <div class={`inbox ${conversationId === undefined ? '' : 'with-conversation'} ${isPanelOpen ? 'with-panel' : ''}`}>
+      <ListNav current={key} />
+      <section class="inbox-list" aria-label={list.definition.label}>
+        <header>
+          {conversationId === undefined ? <h1 class="for-readers">{list.definition.label}</h1> : <h2 class="for-readers">{list.definition.label}</h2>}
+          <ListMenu list={list} />
+          <NoticesMenu />
+        </header>
+        <ConversationList key={key} list={list} conversationId={conversationId} />
+      </section>
+      {conversationId === undefined ? (
+        <div class="inbox-nothing">
+          <Empty icon="chat" title="Choose a conversation">
+            <p>
+              <kbd>J</kbd> and <kbd>K</kbd> move through the list, <kbd>Enter</kbd> opens.
+            </p>
+          </Empty>
+        </div>
+      ) : (
+        <Opened key={conversationId} conversationId={conversationId} back={`/inbox/${key}`} isPanelOpen={isPanelOpen} onPanel={() => setPanelOpen(!isPanelOpen)} />
+      )}
+    </div>
+  );
+}
+
+interface OpenedProps {
+  readonly conversationId: string;
+  readonly back: string;
+  readonly isPanelOpen: boolean;
+  readonly onPanel: () => void;
+}
+
+function Opened({ conversationId, back, isPanelOpen, onPanel }: OpenedProps): JSX.Element {
+  const conversation = conversationOf(conversationId);
+  // Also of what a list knows already: the record may be older than the conversation.
+  const loaded = useResource((signal) => loadConversation(conversationId, signal), [conversationId]);
+  if (conversation !== undefined) {
+    return (
+      <>
+        <ConversationView conversation={conversation} back={back} isPanelOpen={isPanelOpen} onPanel={onPanel} />
+        {isPanelOpen && <CustomerPanel conversation={conversation} />}
+      </>
+    );
+  }
+  if (loaded.failure instanceof ApiError && [400, 403, 404].includes(loaded.failure.status)) {
+    return (
+      <div class="inbox-nothing">
+        <Empty icon="info" title="This conversation is not here">
+          <p>It may be with a department that is not yours, or the address is mistyped.</p>
+          <ButtonLink href={back}>Back to the list</ButtonLink>
+        </Empty>
+      </div>
+    );
+  }
+  return <div class="inbox-nothing">{loaded.failure === undefined ? <Loading /> : <Failure error={loaded.failure} retry={loaded.reload} />}</div>;
+}
+
+function ConversationView({ conversation, back, isPanelOpen, onPanel }: Omit<OpenedProps, 'conversationId'> & { readonly conversation: Conversation }): JSX.Element {
+  const thread = threadOf(conversation.id);
+  const name = customerName(conversation);
+  useEffect(() => setTitle(name), [name]);
+  useReading(conversation, thread.older.value !== 'unknown');
+  return (
+    <section class="inbox-conversation" aria-label={`Conversation with ${name}`}>
+      <ConversationHeader conversation={conversation} back={back} isPanelOpen={isPanelOpen} onPanel={onPanel} />
+      <HandshakeBanner conversation={conversation} />
+      <Timeline conversation={conversation} thread={thread} />
+      <Composer key={conversation.id} conversation={conversation} thread={thread} />
+    </section>
+  );
 }

@@ -1,7 +1,173 @@
-// The pages of this folder.
+// Search over everything the agent may see, as one types. What is sought is kept in the address, so that going back finds it.
 
 import type { JSX } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useCommands } from '../commands.ts';
+import { Badge, Empty, Failure, Loading } from '../design/feedback.tsx';
+import { SelectField, TextField } from '../design/field.tsx';
+import { Button } from '../design/button.tsx';
+import { Icon } from '../design/icon.tsx';
+import { Time } from '../design/time.tsx';
+import { path, query, setQuery } from '../location.ts';
+import type { SearchRow } from '../records.ts';
+import { countOf } from '../times.ts';
+import { setTitle } from '../title.ts';
+import { findConversations, isSearchable, nameOfCustomer, type SearchAnswer, type SearchFilter, useFinding } from './finding.ts';
+import { Marked } from './marked.tsx';
+import { endOfDay, startOfDay } from './days.ts';
+
+const maxRows = 50;
+const filterNames = ['channel', 'status', 'tag', 'from', 'to'] as const;
+
+const channels = [
+  { value: '', label: 'All' },
+  { value: 'chat', label: 'Chats' },
+  { value: 'ticket', label: 'Tickets' },
+  { value: 'call', label: 'Calls' },
+] as const;
+const statuses = [
+  { value: '', label: 'All' },
+  { value: 'open', label: 'Open' },
+  { value: 'pending', label: 'Pending' },
+  { value: 'solved', label: 'Solved' },
+  { value: 'spam', label: 'Spam' },
+] as const;
 
 export function Search(_props: { readonly params: Readonly<Record<string, string>> }): JSX.Element {
-  return <div class="page" />;
+  const field = useRef<HTMLInputElement>(null);
+  const list = useRef<HTMLUListElement>(null);
+  const [round, setRound] = useState(0);
+  const q = query.value.get('q') ?? '';
+  const text = q.trim();
+  const filter: SearchFilter = Object.fromEntries(filterNames.map((name) => [name, query.value.get(name) ?? undefined]));
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  const question = isSearchable(text) ? JSON.stringify([text, filter]) : '';
+  const found = useFinding(question, (signal) => findConversations({ q: text.slice(0, 200), limit: maxRows, filter: { ...filter, from: startOfDay(filter.from), to: endOfDay(filter.to) }, signal }), round);
+
+  useEffect(() => setTitle(text === '' ? 'Search' : `“${text}”`), [text]);
+  useEffect(() => field.current?.focus(), []);
+  useCommands(
+    () => [
+      {
+        id: 'search.open',
+        title: 'Search conversations',
+        group: 'Go to',
+        keys: ['/', 'g f'],
+        run: () => {
+          field.current?.focus();
+          field.current?.select();
+        },
+      },
+    ],
+    [],
+  );
+
+  const links = (): HTMLElement[] => [...(list.current?.querySelectorAll<HTMLElement>('a') ?? [])];
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const all = links();
+    const at = all.findIndex((link) => link === document.activeElement);
+    const inField = document.activeElement === field.current;
+    if (!inField && at < 0) return;
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, ...(inField ? {} : { j: at + 1, k: at - 1, Home: 0, End: all.length - 1 }) }[event.key];
+    if (inField && event.key === 'Enter') all[0]?.click();
+    else if (to === undefined || (inField && event.key !== 'ArrowDown')) return;
+    else if (to < 0) field.current?.focus();
+    else all[Math.min(to, all.length - 1)]?.focus();
+    event.preventDefault();
+  };
+
+  // The page is left while its last letter is still on its way to the address.
+  const change = (changes: Readonly<Record<string, string | undefined>>): void => {
+    if (path.peek() === '/search') setQuery(changes);
+  };
+
+  return (
+    <div class="page" onKeyDown={onKeyDown}>
+      <header>
+        <h1>Search</h1>
+      </header>
+      <search class="search-bar">
+        <div class="search-field">
+          <Icon name="search" />
+          <input ref={field} type="search" class="input" aria-label="Search conversations" aria-describedby="search-total" placeholder="Words of a message, a customer's name or email" autocomplete="off" spellcheck={false} maxLength={200} value={q} onInput={(event) => change({ q: event.currentTarget.value })} />
+        </div>
+        <div class="search-filters">
+          <SelectField label="Channel" value={filter.channel ?? ''} choices={channels} onValue={(channel) => change({ channel })} />
+          <SelectField label="Status" value={filter.status ?? ''} choices={statuses} onValue={(status) => change({ status })} />
+          <TextField label="Tag" value={filter.tag ?? ''} maxLength={50} onValue={(tag) => change({ tag })} />
+          <TextField label="Changed from" type="date" value={filter.from ?? ''} onValue={(from) => change({ from })} />
+          <TextField label="until" type="date" value={filter.to ?? ''} onValue={(to) => change({ to })} />
+          {isFiltered && (
+            <Button kind="quiet" icon="cross" onClick={() => change(Object.fromEntries(filterNames.map((name) => [name, undefined])))}>
+              Clear filters
+            </Button>
+          )}
+        </div>
+      </search>
+      <p id="search-total" role="status" class="soft">
+        {question === '' ? '' : found.value === undefined ? (found.asking ? 'Searching…' : '') : totalOf(found.value)}
+      </p>
+      {found.failure !== undefined && <Failure error={found.failure} retry={() => setRound(round + 1)} />}
+      {question === '' && (
+        <Empty icon="search" title="Find what was said">
+          <p>Words in any order, misspelt or only begun, in every message that you may read. Arrow keys go through what is found.</p>
+        </Empty>
+      )}
+      {found.value === undefined && found.asking && <Loading lines={6} label="Searching" />}
+      {found.value !== undefined && found.value.rows.length > 0 && (
+        <ul class="search-rows" ref={list} aria-label="Conversations found" aria-busy={found.asking}>
+          {found.value.rows.map((row) => (
+            <Row key={row.conversationId} row={row} text={text} />
+          ))}
+        </ul>
+      )}
+      {found.value !== undefined && found.value.rows.length === 0 && !found.asking && (
+        <Empty icon="search" title="Nothing was found">
+          <p>{isFiltered ? 'Fewer filters find more.' : 'Fewer or other words may find it. Only conversations that you may see are searched.'}</p>
+        </Empty>
+      )}
+    </div>
+  );
+}
+
+function totalOf({ rows, total }: SearchAnswer): string {
+  if (total === 0) return 'No conversations';
+  if (total === 1) return '1 conversation';
+  return total > rows.length ? `${countOf(total)} conversations. The best ${rows.length} are shown; more words find fewer.` : `${countOf(total)} conversations`;
+}
+
+function Row({ row, text }: { readonly row: SearchRow; readonly text: string }): JSX.Element {
+  const id = useId();
+  const name = nameOfCustomer({ name: row.visitorName, email: row.visitorEmail });
+  const number = row.ticketNumber === null ? '' : `#${row.ticketNumber} `;
+  return (
+    <li>
+      <a class="search-row" href={`/inbox/all/${row.conversationId}`} aria-labelledby={`${id}-who ${id}-said`}>
+        <Icon name={row.channel} size={18} />
+        <span class="who" id={`${id}-who`}>
+          <Marked text={row.subject === null ? name : `${number}${row.subject}`} query={text} />
+          {(row.subject !== null || row.visitorEmail !== null) && (
+            <span class="soft">
+              <Marked text={[row.subject === null ? undefined : name, row.visitorEmail === name ? undefined : row.visitorEmail].filter((part) => part != null).join(', ')} query={text} />
+            </span>
+          )}
+        </span>
+        <span class="when">
+          <Time at={row.updatedAt} />
+        </span>
+        <span class="said" id={`${id}-said`}>
+          <Marked text={row.matchedBody} query={text} />
+        </span>
+        <span class="marks">
+          <Badge kind={row.status === 'spam' ? 'bad' : row.status === 'open' ? 'accent' : undefined}>{row.status}</Badge>
+          {row.tags.map((tag) => (
+            <Badge key={tag}>
+              <Icon name="tag" size={12} />
+              {tag}
+            </Badge>
+          ))}
+        </span>
+      </a>
+    </li>
+  );
 }

@@ -1,0 +1,19 @@
+// A contact's fields over another page. Offered to what shows a customer elsewhere.
+
+import type { JSX } from 'preact';
+import { Dialog } from '../design/dialog.tsx';
+import type { Contact } from '../records.ts';
+import { ContactForm } from './contact-fields.tsx';
+
+export function ContactDialog({ contact, onChanged, onClose }: { readonly contact: Contact; readonly onChanged: (contact: Contact) => void; readonly onClose: () => void }): JSX.Element {
+  return (
+    <Dialog title="About them" onClose={onClose}>
+      <div class="stack">
+        <a class="contact-back" href={`/contacts/${contact.id}`} onClick={onClose}>
+          Everything about them
+        </a>
+        <ContactForm contact={contact} onChanged={onChanged} />
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,167 @@
+// What is known of a contact, to change. Only what was changed is sent, so that two people who change different things do not undo
+// each other's. Email and phone stay as they came: they are how its messages find it.
+
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, call } from '../api.ts';
+import { Button, IconButton } from '../design/button.tsx';
+import { TextArea, TextField } from '../design/field.tsx';
+import { Form, useForm } from '../design/form.tsx';
+import { Tags } from '../design/tags.tsx';
+import { notify } from '../notices.ts';
+import type { Contact } from '../records.ts';
+import { asKind, type FieldKind, type FieldRow, fieldsOf, maxFields, newRow, problemOf, rowsOf } from './custom-fields.ts';
+
+interface Draft {
+  readonly name: string;
+  readonly company: string;
+  readonly note: string;
+  readonly tags: readonly string[];
+  readonly rows: readonly FieldRow[];
+}
+
+const kinds: readonly { readonly value: FieldKind; readonly label: string }[] = [
+  { value: 'text', label: 'Text' },
+  { value: 'number', label: 'Number' },
+  { value: 'yesNo', label: 'Yes or no' },
+];
+
+function draftOf({ name, company, note, tags, customFields }: Contact): Draft {
+  return { name: name ?? '', company: company ?? '', note: note ?? '', tags, rows: rowsOf(customFields) };
+}
+
+/** What a draft changes of the contact, as the API takes it. */
+export function changesOf(contact: Contact, { name, company, note, tags, rows }: Draft): Record<string, unknown> {
+  const next = { name: name.trim(), company: company.trim() === '' ? null : company.trim(), note: note.trim() === '' ? null : note, tags, customFields: fieldsOf(rows) };
+  const before = { name: contact.name ?? '', company: contact.company, note: contact.note, tags: contact.tags, customFields: contact.customFields };
+  return Object.fromEntries(Object.entries(next).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key as keyof typeof before])));
+}
+
+/** Left unsaved, by contact: whoever comes back goes on there. */
+const drafts = new Map<string, Draft>();
+
+interface FieldsProps {
+  readonly contact: Contact;
+  readonly onChanged: (contact: Contact) => void;
+}
+
+export function ContactFields(props: FieldsProps): JSX.Element {
+  return (
+    <section class="card" aria-labelledby="contact-fields">
+      <h2 id="contact-fields">About them</h2>
+      <ContactForm {...props} />
+    </section>
+  );
+}
+
+export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
+  const [isTried, setIsTried] = useState(false);
+  const form = useForm<Draft>(drafts.get(contact.id) ?? draftOf(contact), async (draft) => {
+    setIsTried(true);
+    if (draft.rows.some((row) => problemOf(row, draft.rows) !== undefined)) throw new ApiError(0, 'invalid', 'Some custom fields need another look.');
+    const changes = changesOf(contact, draft);
+    if (changes['name'] === '') throw new ApiError(0, 'invalid', 'A name cannot be taken away.', { fieldErrors: { name: ['must not be empty'] } });
+    if (Object.keys(changes).length > 0) {
+      const answer = await call<{ contact: Contact }>('PATCH', `/contacts/${contact.id}`, { body: changes });
+      onChanged(answer.contact);
+      form.reset(draftOf(answer.contact));
+    }
+    setIsTried(false);
+    notify({ kind: 'done', text: 'Saved.' });
+  });
+  const { values } = form;
+  const isChanged = Object.keys(changesOf(contact, values)).length > 0 || values.rows.some((row) => problemOf(row, values.rows) !== undefined);
+
+  // Nothing that was typed is lost to a look elsewhere, or to a tab that is closed by mistake.
+  useEffect(() => {
+    if (isChanged) drafts.set(contact.id, values);
+    else drafts.delete(contact.id);
+  }, [isChanged, values]);
+  useEffect(() => {
+    if (!isChanged) return undefined;
+    const ask = (event: Event): void => event.preventDefault();
+    addEventListener('beforeunload', ask);
+    return () => removeEventListener('beforeunload', ask);
+  }, [isChanged]);
+
+  const setRow = (changed: FieldRow): void => form.set('rows', values.rows.map((row) => (row.id === changed.id ? changed : row)));
+
+  return (
+    <Form
+      form={form}
+      label="About them"
+      actions={
+        <>
+          <Button type="submit" kind="primary" busy={form.busy} disabled={!isChanged}>
+            Save
+          </Button>
+          {isChanged && (
+            <Button kind="quiet" onClick={() => form.reset(draftOf(contact))}>
+              Undo
+            </Button>
+          )}
+        </>
+      }
+    >
+      <TextField label="Name" maxLength={120} autocomplete="off" value={values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
+      <TextField label="Company" maxLength={200} autocomplete="off" value={values.company} onValue={(value) => form.set('company', value)} error={form.errorOf('company')} />
+      <dl class="contact-fixed">
+        <div>
+          <dt>Email</dt>
+          <dd>{contact.email ?? <span class="soft">None</span>}</dd>
+        </div>
+        <div>
+          <dt>Phone</dt>
+          <dd>{contact.phone ?? <span class="soft">None</span>}</dd>
+        </div>
+      </dl>
+      <p class="soft contact-hint">Messages find a contact by these, so they stay as they came.</p>
+      <Tags label="Tags" tags={values.tags} onTags={(tags) => form.set('tags', tags)} error={form.errorOf('tags')} />
+      <TextArea label="Note" rows={4} maxLength={10_000} value={values.note} onValue={(value) => form.set('note', value)} error={form.errorOf('note')} hint="For colleagues. Customers never see it." />
+      <fieldset class="custom-fields">
+        <legend>Custom fields</legend>
+        {values.rows.map((row) => (
+          <CustomField key={row.id} row={row} error={isTried ? problemOf(row, values.rows) : undefined} onRow={setRow} onRemove={() => form.set('rows', values.rows.filter(({ id }) => id !== row.id))} />
+        ))}
+        {form.errorOf('customFields') !== undefined && <p class="error">{form.errorOf('customFields')}</p>}
+        {values.rows.length < maxFields && (
+          <Button small icon="plus" onClick={() => form.set('rows', [...values.rows, newRow()])}>
+            Add a field
+          </Button>
+        )}
+      </fieldset>
+    </Form>
+  );
+}
+
+function CustomField({ row, error, onRow, onRemove }: { readonly row: FieldRow; readonly error: string | undefined; readonly onRow: (row: FieldRow) => void; readonly onRemove: () => void }): JSX.Element {
+  const name = row.name.trim() === '' ? 'the new field' : row.name;
+  const wrong = error === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': `custom-field-${row.id}` };
+  return (
+    <div class="custom-field">
+      <input class="input" aria-label="Name of the field" placeholder="Name" maxLength={64} value={row.name} onInput={(event) => onRow({ ...row, name: event.currentTarget.value })} {...wrong} />
+      {/* Its options are the kinds alone. */}
+      <select class="input" aria-label={`Kind of ${name}`} value={row.kind} onChange={(event) => onRow(asKind(row, event.currentTarget.value as FieldKind))}>
+        {kinds.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <IconButton icon="trash" label={`Remove ${name}`} onClick={onRemove} />
+      {row.kind === 'yesNo' ? (
+        <select class="input custom-value" aria-label={`Value of ${name}`} value={row.text} onChange={(event) => onRow({ ...row, text: event.currentTarget.value })}>
+          <option value="yes">Yes</option>
+          <option value="no">No</option>
+        </select>
+      ) : (
+        <input class="input custom-value" aria-label={`Value of ${name}`} placeholder="Value" inputMode={row.kind === 'number' ? 'decimal' : 'text'} maxLength={1000} value={row.text} onInput={(event) => onRow({ ...row, text: event.currentTarget.value })} />
+      )}
+      {error !== undefined && (
+        <p class="error" id={`custom-field-${row.id}`}>
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}

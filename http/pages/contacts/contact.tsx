@@ -1,0 +1,122 @@
+// One customer: what is known of it, to change; how often it was in touch; what was said..
+
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { call } from '../api.ts';
+import { Avatar } from '../design/avatar.tsx';
+import { Empty, Failure, Loading } from '../design/feedback.tsx';
+import { Icon } from '../design/icon.tsx';
+import { useResource } from '../design/resource.ts';
+import { Time } from '../design/time.tsx';
+import { onEvent } from '../live.ts';
+import { navigate } from '../location.ts';
+import { useCommands } from '../commands.ts';
+import type { Contact, Conversation, HistoryItem } from '../records.ts';
+import { amountOf, countOf, dayOf } from '../times.ts';
+import { setTitle } from '../title.ts';
+import { ContactFields } from './contact-fields.tsx';
+import { History } from './history.tsx';
+
+export interface WholeContact {
+  readonly contact: Contact;
+  readonly conversations: readonly HistoryItem[];
+  readonly stats: { readonly total: number; readonly chats: number; readonly tickets: number; readonly calls: number };
+}
+
+export function ContactPage({ contactId }: { readonly contactId: string }): JSX.Element {
+  const read = useResource((signal) => call<WholeContact>('GET', `/contacts/${encodeURIComponent(contactId)}`, { signal }), [contactId]);
+  const whole = read.value;
+  const name = whole === undefined ? 'Contact' : nameOf(whole.contact);
+
+  useEffect(() => setTitle(name), [name]);
+  useCommands(() => [{ id: 'contacts.list', title: 'All contacts', group: 'Contacts', keys: ['u'], run: () => navigate('/contacts') }], []);
+  // What happens to its conversations changes its history.
+  useEffect(
+    () =>
+      onEvent(['conversation.created', 'conversation.updated', 'conversation.closed', 'assignment.accepted'], ({ data }) => {
+        // The event's data, as the sockets' document gives it.
+        if ((data as { conversation: Conversation }).conversation.contactId === contactId) read.reload();
+      }),
+    [contactId],
+  );
+
+  return (
+    <div class="page">
+      <header>
+        <div class="stack">
+          <a class="contact-back" href="/contacts">
+            <Icon name="left" size={16} />
+            All contacts
+          </a>
+          {whole !== undefined && (
+            <div class="contact-head">
+              <Avatar name={name} size={48} />
+              <div>
+                <h1>{name}</h1>
+                <p>
+                  {[whole.contact.email, whole.contact.phone, whole.contact.company].filter((part) => part !== null && part !== name).join(' · ')}
+                </p>
+              </div>
+            </div>
+          )}
+        </div>
+      </header>
+      {read.failure !== undefined && <Failure error={read.failure} retry={read.reload} />}
+      {whole === undefined && read.failure === undefined && <Loading lines={8} label="Reading the contact" />}
+      {whole !== undefined && (
+        <div class="contact-columns">
+          <div class="stack contact-main">
+            <Figures whole={whole} />
+            <section class="card" aria-labelledby="contact-conversations">
+              <h2 id="contact-conversations">Conversations</h2>
+              {whole.conversations.length === 0 ? (
+                <Empty icon="chat" title="None yet">
+                  <p>Conversations with this customer that you may see stand here.</p>
+                </Empty>
+              ) : (
+                <>
+                  <History items={whole.conversations} />
+                  {whole.stats.total > whole.conversations.length && <p class="soft">The newest {whole.conversations.length} of {countOf(whole.stats.total)}.</p>}
+                </>
+              )}
+            </section>
+          </div>
+          <ContactFields contact={whole.contact} onChanged={(contact) => read.set({ ...whole, contact })} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Figures({ whole: { contact, stats } }: { readonly whole: WholeContact }): JSX.Element {
+  return (
+    <dl class="contact-figures">
+      {(['chats', 'tickets', 'calls'] as const).map((channel) => (
+        <div key={channel}>
+          <dt>{{ chats: 'Chats', tickets: 'Tickets', calls: 'Calls' }[channel]}</dt>
+          <dd>{countOf(stats[channel])}</dd>
+        </div>
+      ))}
+      <div>
+        <dt>Has bought for</dt>
+        <dd>{amountOf(contact.lifetimeValueCents)}</dd>
+      </div>
+      <div>
+        <dt>First seen</dt>
+        <dd>
+          <Time at={contact.firstSeenAt} format={dayOf} />
+        </dd>
+      </div>
+      <div>
+        <dt>Last seen</dt>
+        <dd>
+          <Time at={contact.lastSeenAt} />
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+export function nameOf({ name, email, phone }: Pick<Contact, 'name' | 'email' | 'phone'>): string {
+  return name ?? email ?? phone ?? 'Somebody';
+}

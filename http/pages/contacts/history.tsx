@@ -1,0 +1,42 @@
+// Conversations of one customer, newest first. Offered to what shows a customer elsewhere.
+
+import type { JSX } from 'preact';
+import { Badge } from '../design/feedback.tsx';
+import { Icon } from '../design/icon.tsx';
+import { Time } from '../design/time.tsx';
+import type { HistoryItem } from '../records.ts';
+import { spanOf } from '../times.ts';
+
+export function History({ items, currentId }: { readonly items: readonly HistoryItem[]; readonly currentId?: string }): JSX.Element {
+  return (
+    <ul class="history">
+      {items.map((item) => (
+        <li key={item.id}>
+          <a href={`/inbox/all/${item.id}`} aria-current={item.id === currentId ? 'true' : undefined}>
+            <Icon name={item.type} size={18} />
+            <span class="said">{item.preview ?? (item.type === 'call' ? `Call from ${item.callPeerE164 ?? 'a hidden number'}` : 'Nothing was written')}</span>
+            <span class="when">
+              <Time at={item.startedAt} />
+            </span>
+            <span class="about">
+              <Badge kind={item.status === 'spam' ? 'bad' : item.status === 'open' ? 'accent' : undefined}>{item.status}</Badge>
+              <span>{aboutOf(item)}</span>
+            </span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** "Ann, 12 min, rated 4 of 5" */
+export function aboutOf({ agentName, durationSec, rating, callPeerE164, preview }: HistoryItem): string {
+  return [
+    agentName ?? undefined,
+    durationSec === null ? undefined : spanOf(durationSec),
+    rating === null ? undefined : `rated ${rating} of 5`,
+    callPeerE164 !== null && preview !== null ? callPeerE164 : undefined,
+  ]
+    .filter((part) => part !== undefined)
+    .join(', ');
+}

@@ -1,0 +1,116 @@
+// A long list that is read from its end, with rows of any height: only what can be seen is drawn, rows that come in front or turn out
+// to be of another height move nothing that is before the eyes, and what is new at the end is followed only by who is there.
+
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Heights } from './heights.ts';
+
+interface ScrollBackProps {
+  readonly label: string;
+  readonly keys: readonly string[];
+  /** The height of a row that was never drawn, in pixels. */
+  readonly guess: (index: number) => number;
+  readonly render: (index: number) => ComponentChildren;
+  /** Somebody has almost scrolled to the beginning. */
+  readonly onBeginning: () => void;
+  /** Drawn over the list while its end is out of sight: `added` rows came since, `toEnd` goes there. */
+  readonly below: (end: { readonly added: number; readonly toEnd: () => void }) => ComponentChildren;
+}
+
+const beyondPx = 900;
+const nearEndPx = 60;
+const nearBeginningPx = 1200;
+
+export function ScrollBack({ label, keys, guess, render, onBeginning, below }: ScrollBackProps): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  const heights = useRef(new Heights()).current;
+  const known = useRef<readonly string[] | undefined>(undefined);
+  /** Undefined: the end is before the eyes. */
+  const anchor = useRef<{ readonly key: string; readonly delta: number; readonly lastKey: string | undefined } | undefined>(undefined);
+  const [, setRound] = useState(0);
+  const drawn = useRef({ first: 0, end: 0 });
+  if (known.current !== keys) {
+    heights.set(keys, keys.map((_, index) => guess(index)));
+    known.current = keys;
+  }
+
+  const rangeNow = (): { first: number; end: number } => {
+    const viewport = box.current?.clientHeight ?? 900;
+    const place = anchor.current === undefined ? undefined : heights.indexOf(anchor.current.key);
+    const top = place === undefined ? heights.total - viewport : heights.offsetOf(place) + (anchor.current?.delta ?? 0);
+    return heights.between(Math.max(0, top - beyondPx), top + viewport + beyondPx);
+  };
+  const range = rangeNow();
+  drawn.current = range;
+  const rowsOf = (): NodeListOf<HTMLElement> | [] => box.current?.querySelectorAll<HTMLElement>(':scope > div > [data-key]') ?? [];
+
+  /** Before it is painted: real heights in the place of guesses, and what is looked at where it was. */
+  const settle = (): void => {
+    const element = box.current;
+    if (element === null) return;
+    let changed = false;
+    for (const row of rowsOf()) changed = heights.measure(row.dataset['key'] ?? '', row.getBoundingClientRect().height) || changed;
+    if (anchor.current === undefined) element.scrollTop = element.scrollHeight;
+    else {
+      const row = [...rowsOf()].find(({ dataset }) => dataset['key'] === anchor.current?.key);
+      const wanted = (row?.offsetTop ?? 0) + anchor.current.delta;
+      if (row !== undefined && Math.abs(element.scrollTop - wanted) >= 1) element.scrollTop = wanted;
+    }
+    const next = rangeNow();
+    if (changed || next.first < drawn.current.first || next.end > drawn.current.end) setRound((round) => round + 1);
+  };
+  useLayoutEffect(settle);
+
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    // A picture that arrives, a part that unfolds, a window that turns.
+    const observer = new ResizeObserver(settle);
+    observer.observe(element);
+    const inner = element.firstElementChild;
+    if (inner !== null) observer.observe(inner);
+    return () => observer.disconnect();
+  }, []);
+
+  const onScroll = (): void => {
+    const element = box.current;
+    if (element === null) return;
+    const { scrollTop, scrollHeight, clientHeight } = element;
+    const wasAway = anchor.current !== undefined;
+    if (scrollHeight - scrollTop - clientHeight < nearEndPx && drawn.current.end === keys.length) anchor.current = undefined;
+    else {
+      const row = [...rowsOf()].find((one) => one.offsetTop + one.offsetHeight > scrollTop);
+      // Thrown beyond all that is drawn: the sums say where it is.
+      const index = heights.between(scrollTop, scrollTop).first;
+      const key = row?.dataset['key'] ?? keys[index];
+      if (key !== undefined) anchor.current = { key, delta: scrollTop - (row?.offsetTop ?? heights.offsetOf(index)), lastKey: anchor.current === undefined ? keys.at(-1) : anchor.current.lastKey };
+    }
+    const next = rangeNow();
+    if (next.first < drawn.current.first || next.end > drawn.current.end || wasAway !== (anchor.current !== undefined)) setRound((round) => round + 1);
+    if (scrollTop < nearBeginningPx) onBeginning();
+  };
+  useEffect(() => {
+    const element = box.current;
+    if (element !== null && element.scrollTop < nearBeginningPx) onBeginning();
+  }, [keys]);
+
+  const toEnd = (): void => {
+    anchor.current = undefined;
+    setRound((round) => round + 1);
+  };
+  const lastSeen = anchor.current?.lastKey === undefined ? undefined : heights.indexOf(anchor.current.lastKey);
+  return (
+    <div class="scroll-back">
+      <div class="scroll-back-box" ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label={label}>
+        <div style={{ paddingTop: `${heights.offsetOf(range.first)}px`, paddingBottom: `${heights.total - heights.offsetOf(range.end)}px` }}>
+          {keys.slice(range.first, range.end).map((key, offset) => (
+            <div key={key} data-key={key}>
+              {render(range.first + offset)}
+            </div>
+          ))}
+        </div>
+      </div>
+      {anchor.current !== undefined && below({ added: lastSeen === undefined ? 0 : keys.length - 1 - lastSeen, toEnd })}
+    </div>
+  );
+}

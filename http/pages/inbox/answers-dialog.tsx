@@ -1,0 +1,67 @@
+// Answers of the knowledge base to what the customer asked: found at once, looked through and put in by a person.
+
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { call } from '../api.ts';
+import { Button } from '../design/button.tsx';
+import { Dialog } from '../design/dialog.tsx';
+import { Empty, Failure, Loading } from '../design/feedback.tsx';
+import { TextField } from '../design/field.tsx';
+import { useResource } from '../design/resource.ts';
+
+interface Chunk {
+  readonly chunkId: string;
+  readonly title: string | null;
+  readonly text: string;
+  readonly sourceUrl: string | null;
+}
+
+const waitMs = 300;
+const maxQueryChars = 2000;
+
+export function AnswersDialog({ question, onChoose, onClose }: { readonly question: string; readonly onChoose: (text: string) => void; readonly onClose: () => void }): JSX.Element {
+  const [typed, setTyped] = useState(question.slice(0, 300));
+  const [asked, setAsked] = useState(typed);
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(typed), waitMs);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const found = useResource(
+    async (signal) => (asked.trim() === '' ? [] : (await call<{ chunks: Chunk[] }>('POST', '/kb/search', { body: { query: asked.slice(0, maxQueryChars), topK: 6 }, signal })).chunks),
+    [asked],
+  );
+  return (
+    <Dialog title="Answers from the knowledge base" wide onClose={onClose}>
+      <div class="stack">
+        <TextField label="What is asked" type="search" value={typed} onValue={setTyped} autofocus />
+        {found.failure !== undefined && <Failure error={found.failure} retry={found.reload} />}
+        {found.value === undefined && found.failure === undefined && <Loading />}
+        {found.value?.length === 0 && asked.trim() !== '' && (
+          <Empty icon="book" title="Nothing is known of this">
+            <p>
+              Answers come from articles and pages that were read in. <a href="/settings/knowledge">The knowledge base</a>
+            </p>
+          </Empty>
+        )}
+        <ul class="inbox-answers">
+          {found.value?.map(({ chunkId, title, text, sourceUrl }) => (
+            <li key={chunkId} class="card">
+              <h3>{title ?? sourceUrl ?? 'Without a title'}</h3>
+              <p class="inbox-answer">{text}</p>
+              <div class="row">
+                <Button small kind="primary" onClick={() => onChoose(text.trim())}>
+                  Insert the text
+                </Button>
+                {sourceUrl !== null && /^https?:\/\//i.test(sourceUrl) && (
+                  <Button small onClick={() => onChoose(sourceUrl)}>
+                    Insert the link
+                  </Button>
+                )}
+              </div>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </Dialog>
+  );
+}

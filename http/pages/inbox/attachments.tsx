@@ -1,0 +1,85 @@
+// Files of a message: pictures where they are, sound to be played, everything else as a link with its size. What lies elsewhere than
+// with this service is not loaded, only linked.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Dialog } from '../design/dialog.tsx';
+import { Icon } from '../design/icon.tsx';
+import type { Attachment } from '../records.ts';
+import { sizeOf } from '../times.ts';
+import { ownAddress } from './uploads.ts';
+
+const pictures = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
+const sounds = /\.(?:mp3|wav|ogg|oga|opus|m4a|aac|weba)$/i;
+
+export function Attachments({ attachments }: { readonly attachments: readonly Attachment[] }): JSX.Element | null {
+  if (attachments.length === 0) return null;
+  return (
+    <ul class="inbox-files" aria-label="Attachments">
+      {attachments.map((attachment, index) => (
+        <li key={index}>
+          <File attachment={attachment} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function File({ attachment }: { readonly attachment: Attachment }): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const [isBroken, setBroken] = useState(false);
+  const address = ownAddress(attachment.url);
+  const isOurs = address.startsWith('/storage/');
+  const name = attachment.name ?? nameIn(address);
+  const path = address.split('?')[0] ?? '';
+  if (isOurs && pictures.test(path) && !isBroken) {
+    return (
+      <>
+        <button type="button" class="inbox-picture" aria-label={`Show ${name}`} onClick={() => setOpen(true)}>
+          <img src={address} alt={name} loading="lazy" onError={() => setBroken(true)} />
+        </button>
+        {isOpen && (
+          <Dialog title={name} wide onClose={() => setOpen(false)}>
+            <div class="inbox-lightbox">
+              <img src={address} alt={name} />
+              <FileLink address={address} name={name} size={attachment.size} />
+            </div>
+          </Dialog>
+        )}
+      </>
+    );
+  }
+  return (
+    <div class="stack">
+      {isOurs && sounds.test(path) && <audio controls preload="none" src={address} aria-label={name} />}
+      <FileLink address={address} name={name} size={attachment.size} />
+    </div>
+  );
+}
+
+function FileLink({ address, name, size }: { readonly address: string; readonly name: string; readonly size: number | null }): JSX.Element {
+  const isWeb = address.startsWith('/storage/') || /^https?:\/\//i.test(address);
+  const text = (
+    <>
+      <Icon name="clip" size={16} />
+      <span class="truncate">{name}</span>
+      {size !== null && <span class="soft">{sizeOf(size)}</span>}
+    </>
+  );
+  return isWeb ? (
+    <a class="inbox-file" href={address} target="_blank" rel="noopener noreferrer nofollow">
+      {text}
+    </a>
+  ) : (
+    <span class="inbox-file">{text}</span>
+  );
+}
+
+function nameIn(address: string): string {
+  const last = (address.split(/[?#]/)[0] ?? '').split('/').at(-1) ?? '';
+  try {
+    return decodeURIComponent(last) || 'File';
+  } catch {
+    return last;
+  }
+}

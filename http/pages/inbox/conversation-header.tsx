@@ -1,0 +1,57 @@
+// What stands over a conversation: whose it is, about what, its state, and what can be done with it.
+
+import type { JSX } from 'preact';
+import { Avatar } from '../design/avatar.tsx';
+import { ButtonLink, IconButton } from '../design/button.tsx';
+import { Badge } from '../design/feedback.tsx';
+import { agentName, departmentName } from '../people.ts';
+import type { Conversation } from '../records.ts';
+import { customerName, visitorOf } from './customers.ts';
+import { ConversationActions } from './side/actions.tsx';
+
+interface HeaderProps {
+  readonly conversation: Conversation;
+  /** The list that a phone goes back to. */
+  readonly back: string;
+  readonly isPanelOpen: boolean;
+  readonly onPanel: () => void;
+}
+
+export function ConversationHeader({ conversation, back, isPanelOpen, onPanel }: HeaderProps): JSX.Element {
+  const name = customerName(conversation);
+  const about = [
+    conversation.ticketNumber === null ? undefined : `#${conversation.ticketNumber}`,
+    conversation.subject ?? undefined,
+    conversation.assignedAgentId === null ? 'Nobody has it' : agentName(conversation.assignedAgentId),
+    conversation.departmentId === null ? undefined : departmentName(conversation.departmentId),
+  ].filter((one) => one !== undefined);
+  return (
+    <header class="inbox-header">
+      <a class="button quiet icon-only inbox-back" href={back} aria-label="Back to the list" title="Back to the list">
+        ←
+      </a>
+      <Avatar name={name} size={36} />
+      <div class="inbox-who">
+        <h1 class="truncate" title={name}>
+          {name} <Status conversation={conversation} />
+        </h1>
+        <p class="soft truncate" title={about.join(' · ')}>
+          {about.join(' · ')}
+          {visitorOf(conversation.visitorId)?.blockedAt != null && ' · blocked'}
+        </p>
+      </div>
+      {conversation.channel === 'call' && (
+        <ButtonLink href={`/calls/${conversation.id}`} small icon="call">
+          The call
+        </ButtonLink>
+      )}
+      <ConversationActions conversation={conversation} />
+      <IconButton class="inbox-panel-toggle" icon="person" label={isPanelOpen ? 'Hide the customer' : 'Show the customer'} aria-pressed={isPanelOpen} onClick={onPanel} />
+    </header>
+  );
+}
+
+function Status({ conversation: { status } }: { readonly conversation: Conversation }): JSX.Element | null {
+  if (status === 'open') return null;
+  return <Badge {...(status === 'spam' ? { kind: 'bad' } : status === 'pending' ? { kind: 'warn' } : {})}>{{ pending: 'Pending', solved: 'Solved', closed: 'Closed', spam: 'Spam' }[status]}</Badge>;
+}

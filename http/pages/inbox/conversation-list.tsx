@@ -1,0 +1,91 @@
+// One list of the inbox as it is shown: windowed, moved through by keys, read further by scrolling.
+
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { useCommands } from '../commands.ts';
+import { ButtonLink } from '../design/button.tsx';
+import { Empty, Failure, Loading } from '../design/feedback.tsx';
+import { VirtualList, type VirtualListHandle } from '../design/virtual-list.tsx';
+import { navigate } from '../location.ts';
+import { ConversationRow } from './conversation-row.tsx';
+import { type List, listOf, pagers } from './lists.ts';
+
+export const rowHeight = 84;
+
+export function ConversationList({ list, conversationId }: { readonly list: List; readonly conversationId: string | undefined }): JSX.Element {
+  const { key, label, source } = list.definition;
+  const pager = pagers[source];
+  const rows = list.rows;
+  const handle = useRef<VirtualListHandle>(null);
+  const address = (id: string): string => `/inbox/${key}/${id}`;
+  useEffect(() => {
+    if (source !== 'queue' && pager.state.peek() === 'waiting') void pager.next();
+  }, [source, pager.state.value === 'waiting']);
+
+  const move = (step: 1 | -1): void => {
+    const focused = document.activeElement instanceof HTMLElement ? document.activeElement.closest<HTMLElement>('[data-row]')?.dataset['row'] : undefined;
+    const open = conversationId === undefined ? -1 : list.indexOf(conversationId);
+    const index = focused === undefined ? (open < 0 ? (step === 1 ? 0 : -1) : open + step) : Number(focused) + step;
+    handle.current?.focusRow(index);
+  };
+  useCommands(
+    () => [
+      { id: 'list.next', title: 'Next conversation', group: 'List', keys: ['j'], run: () => move(1) },
+      { id: 'list.previous', title: 'Previous conversation', group: 'List', keys: ['k'], run: () => move(-1) },
+      ...(conversationId === undefined ? [] : [{ id: 'list.back', title: 'Back to the list', group: 'List', keys: ['u'], run: () => navigate(`/inbox/${key}`) }]),
+    ],
+    [list, conversationId],
+  );
+
+  if (rows.length === 0) {
+    if (pager.state.value === 'failed') return <Failure error={pager.failure} retry={() => void pager.next()} />;
+    if (pager.state.value !== 'complete') return <Loading lines={8} label="Reading the conversations" />;
+    return <Nothing list={list} />;
+  }
+  return (
+    <div
+      class="inbox-rows"
+      onKeyDown={(event) => {
+        const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+        if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+        event.preventDefault();
+        move(step === 1 ? 1 : -1);
+      }}
+    >
+      <VirtualList
+        label={label}
+        count={rows.length}
+        rowHeight={rowHeight}
+        keyOf={(index) => rows[index]?.id ?? ''}
+        render={(index) => {
+          const id = rows[index]?.id ?? '';
+          return <ConversationRow conversationId={id} href={address(id)} isCurrent={id === conversationId} />;
+        }}
+        onEnd={() => void pager.next()}
+        handle={handle}
+      >
+        {pager.state.value === 'reading' && source !== 'queue' && <Loading lines={2} label="Reading more" />}
+        {pager.state.value === 'failed' && <Failure error={pager.failure} retry={() => void pager.next()} />}
+      </VirtualList>
+    </div>
+  );
+}
+
+const nothing: Readonly<Record<string, { readonly title: string; readonly text: string }>> = {
+  mine: { title: 'Nothing waits for you', text: 'Conversations that are given to you, or that you take, are here.' },
+  unassigned: { title: 'Everything is taken', text: 'Conversations that nobody has yet are here.' },
+  solved: { title: 'Nothing is solved yet', text: 'What is done is kept here, and closes by itself after a week.' },
+  spam: { title: 'No spam', text: 'What somebody marks as spam is here, and can be taken back.' },
+};
+
+function Nothing({ list }: { readonly list: List }): JSX.Element {
+  const { key, label } = list.definition;
+  const hasAny = (listOf('all')?.rows.length ?? 0) > 0;
+  const { title, text } = nothing[key] ?? { title: `Nothing in ${label.toLowerCase()}`, text: 'New conversations appear here by themselves.' };
+  return (
+    <Empty icon={list.definition.icon} title={title}>
+      <p>{text}</p>
+      {key !== 'solved' && key !== 'spam' && (hasAny ? key !== 'all' && <ButtonLink href={key === 'mine' && (listOf('unassigned')?.rows.length ?? 0) > 0 ? '/inbox/unassigned' : '/inbox/all'}>{key === 'mine' && (listOf('unassigned')?.rows.length ?? 0) > 0 ? 'See what nobody has' : 'See all that is open'}</ButtonLink> : <ButtonLink href="/welcome">Put the chat on your site</ButtonLink>)}
+    </Empty>
+  );
+}

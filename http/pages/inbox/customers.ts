@@ -1,0 +1,76 @@
+// Who the customers are: visitors by id, read in batches once somebody shows one, then kept by what the socket says.
+
+import { signal, type Signal } from '@preact/signals';
+import { call, token } from '../api.ts';
+import { onEvent, onResync } from '../live.ts';
+import type { Conversation, Visitor } from '../records.ts';
+
+/** As many as one question may name. */
+const maxIds = 50;
+const gatherMs = 15;
+const retryMs = 5000;
+
+const kept = new Map<string, Signal<Visitor | undefined>>();
+const wanted = new Set<string>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Follows the signal of that visitor: undefined until it was read, which asking for it begins. */
+export function visitorOf(visitorId: string | null): Visitor | undefined {
+  if (visitorId === null) return undefined;
+  const known = kept.get(visitorId);
+  if (known !== undefined) return known.value;
+  const made = signal<Visitor | undefined>(undefined);
+  kept.set(visitorId, made);
+  want(visitorId);
+  return made.value;
+}
+
+export function rememberVisitor(visitor: Visitor): void {
+  const known = kept.get(visitor.id);
+  if (known === undefined) kept.set(visitor.id, signal<Visitor | undefined>(visitor));
+  else known.value = visitor;
+}
+
+/** What the customer is called: as it said, else by how it can be reached, else apart from the others. */
+export function customerName({ visitorId }: Pick<Conversation, 'visitorId'>): string {
+  const visitor = visitorOf(visitorId);
+  if (visitor === undefined) return 'Customer';
+  const said = [visitor.name, visitor.email, visitor.phoneE164].find((one) => one !== null && one.trim() !== '');
+  return said ?? `Visitor ${visitor.id.slice(-4)}`;
+}
+
+function want(visitorId: string): void {
+  wanted.add(visitorId);
+  timer ??= setTimeout(() => void readWanted(), gatherMs);
+}
+
+async function readWanted(): Promise<void> {
+  timer = undefined;
+  const ids = [...wanted].slice(0, maxIds);
+  const asked = token.peek();
+  if (ids.length === 0 || asked === null) return;
+  for (const id of ids) wanted.delete(id);
+  try {
+    const { visitors } = await call<{ visitors: Visitor[] }>('GET', '/visitors', { query: { ids: ids.join(',') } });
+    if (token.peek() === asked) for (const visitor of visitors) rememberVisitor(visitor);
+  } catch {
+    // They are shown without a name until then.
+    for (const id of ids) wanted.add(id);
+    timer ??= setTimeout(() => void readWanted(), retryMs);
+    return;
+  }
+  if (wanted.size > 0) timer ??= setTimeout(() => void readWanted(), 0);
+}
+
+token.subscribe(() => {
+  kept.clear();
+  wanted.clear();
+});
+onResync(() => {
+  for (const visitorId of kept.keys()) want(visitorId);
+});
+// Where somebody is and who it says it is; of those alone that are shown.
+onEvent(['visitor.online', 'visitor.page_viewed', 'visitor.updated'], ({ data }) => {
+  const { visitor } = data as { visitor: Visitor };
+  if (kept.has(visitor.id)) rememberVisitor(visitor);
+});

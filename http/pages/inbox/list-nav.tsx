@@ -1,0 +1,58 @@
+// The lists of the inbox, with how much is in each: at the side where there is room, in a menu where there is none.
+
+import type { JSX } from 'preact';
+import { Icon } from '../design/icon.tsx';
+import { Menu, type MenuItem } from '../design/menu.tsx';
+import { countOf } from '../times.ts';
+import { definitions, type List, type ListDefinition, listOf, pagers } from './lists.ts';
+
+const groupNames = { yours: 'Open', channels: 'Channels', departments: 'Departments', over: 'Done' } as const;
+
+/** Nothing while it is not known: of what is open all is read, of what is over only what was scrolled to. */
+function countIn({ key, source }: ListDefinition): string | undefined {
+  if (source !== 'queue' || pagers.queue.state.value !== 'complete') return undefined;
+  const count = listOf(key)?.rows.length ?? 0;
+  return count === 0 ? undefined : countOf(count);
+}
+
+export function ListNav({ current }: { readonly current: string }): JSX.Element {
+  const all = definitions.value;
+  return (
+    <nav class="inbox-lists" aria-label="Lists">
+      {(['yours', 'channels', 'departments', 'over'] as const).map((group) => {
+        const shown = all.filter((definition) => definition.group === group);
+        return shown.length === 0 ? null : (
+          <div key={group}>
+            <h2>{groupNames[group]}</h2>
+            <ul>
+              {shown.map((definition) => (
+                <li key={definition.key}>
+                  <a href={`/inbox/${definition.key}`} aria-current={definition.key === current ? 'page' : undefined}>
+                    <Icon name={definition.icon} size={18} />
+                    <span class="truncate">{definition.label}</span>
+                    <span class="inbox-count">{countIn(definition)}</span>
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        );
+      })}
+    </nav>
+  );
+}
+
+export function ListMenu({ list }: { readonly list: List }): JSX.Element {
+  const items = definitions.value.flatMap((definition, index, all): MenuItem[] => {
+    const count = countIn(definition);
+    const link: MenuItem = { kind: 'link', label: definition.label, href: `/inbox/${definition.key}`, icon: <Icon name={definition.icon} size={18} />, ...(count === undefined ? {} : { hint: count }) };
+    return index > 0 && all[index - 1]?.group !== definition.group ? [{ kind: 'line' }, link] : [link];
+  });
+  return (
+    <Menu label={`List: ${list.definition.label}`} class="button quiet inbox-list-menu" align="start" items={items}>
+      <Icon name={list.definition.icon} size={18} />
+      {list.definition.label}
+      <Icon name="down" size={16} />
+    </Menu>
+  );
+}

@@ -1,0 +1,23 @@
+// How to be told of what is new while looking elsewhere. Nothing is asked of the browser before somebody presses for it.
+
+import type { JSX } from 'preact';
+import { Icon } from '../design/icon.tsx';
+import { Menu } from '../design/menu.tsx';
+import { allowNotifications, chooseSound, hasSound, permission } from './watch.ts';
+
+export function NoticesMenu(): JSX.Element {
+  return (
+    <Menu
+      label="Being told of what is new"
+      class="button quiet icon-only"
+      items={[
+        permission.value === 'default'
+          ? { label: 'Show notifications on this desktop', run: () => void allowNotifications() }
+          : { label: { granted: 'Notifications are shown', denied: 'Your browser shows no notifications from here', impossible: 'This browser has no notifications' }[permission.value], disabled: true, run: () => undefined },
+        { label: 'Play a sound', checked: hasSound.value, run: () => chooseSound(!hasSound.peek()) },
+      ]}
+    >
+      <Icon name="bell" size={18} />
+    </Menu>
+  );
+}

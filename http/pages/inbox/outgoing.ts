@@ -1,0 +1,146 @@
+// What the agent wrote and the service has not acknowledged yet. Each message has its id from the beginning, so that it can be sent
+// again after an answer that never came and is there once; they are kept in the browser until then, over a reload too. In a
+// conversation they leave one after the other, in the order in which they were written.
+
+import { effect, signal, untracked } from '@preact/signals';
+import { ApiError, call, messageOf } from '../api.ts';
+import { connection } from '../live.ts';
+import type { Message, Note } from '../records.ts';
+import { me } from '../session.ts';
+import { takeMessage, takeNote } from './threads.ts';
+import type { Outgoing } from './timeline.ts';
+
+/** In the order in which they were written. */
+export const outgoing = signal<readonly Outgoing[]>([]);
+
+const maxPauseMs = 10_000;
+const firstPauseMs = 500;
+/** What waited longer is not sent behind its writer's back; the writer is asked. */
+const staleMs = 12 * 3600_000;
+const prefix = (): string => `switchboard.outgoing.${me.peek()?.agent.id ?? ''}.`;
+
+const draining = new Set<string>();
+let failures = 0;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+export function send(draft: Pick<Outgoing, 'conversationId' | 'kind' | 'body' | 'attachments'>): void {
+  const writtenAtMs = Math.max(Date.now(), (outgoing.peek().at(-1)?.writtenAtMs ?? 0) + 1);
+  put({ ...draft, id: newId(), writtenAtMs, state: 'pending' });
+  void drain(draft.conversationId);
+}
+
+export function retry(id: string): void {
+  const one = outgoing.peek().find((other) => other.id === id);
+  if (one === undefined) return;
+  const { problem: _, ...rest } = one;
+  put({ ...rest, state: 'pending', writtenAtMs: Date.now() });
+  void drain(one.conversationId);
+}
+
+/** The service has it, or its writer does not want it any more. */
+export function discard(id: string): void {
+  outgoing.value = outgoing.peek().filter((one) => one.id !== id);
+  keep(id, undefined);
+}
+
+async function drain(conversationId: string): Promise<void> {
+  if (draining.has(conversationId)) return;
+  draining.add(conversationId);
+  try {
+    for (let next = pendingIn(conversationId); next !== undefined; next = pendingIn(conversationId)) {
+      if (!(await deliver(next))) return;
+    }
+  } finally {
+    draining.delete(conversationId);
+  }
+}
+
+/** False when the rest has to wait. */
+async function deliver(one: Outgoing): Promise<boolean> {
+  if (Date.now() - one.writtenAtMs > staleMs) {
+    put({ ...one, state: 'failed', problem: 'It waited for a long time. Is it still what you want to say?' });
+    return true;
+  }
+  try {
+    if (one.kind === 'note') takeNote(await createNote(one));
+    else takeMessage(await call<Message>('POST', `/conversations/${one.conversationId}/messages`, { body: { messageId: one.id, body: one.body, ...(one.attachments.length === 0 ? {} : { attachments: one.attachments }) } }));
+    failures = 0;
+    discard(one.id);
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.status !== 0 && error.status < 500 && error.status !== 429 && error.status !== 401) {
+      put({ ...one, state: 'failed', problem: messageOf(error) });
+      return true;
+    }
+    put({ ...one, isUncertain: true });
+    failures += 1;
+    clearTimeout(timer);
+    timer = setTimeout(sendAll, Math.min(maxPauseMs, firstPauseMs * 2 ** (failures - 1)));
+    return false;
+  }
+}
+
+/** A note has no id of ours: before it is written again, those that are there are asked for it. */
+async function createNote(one: Outgoing): Promise<Note> {
+  const path = `/conversations/${one.conversationId}/notes`;
+  if (one.isUncertain === true) {
+    const { notes } = await call<{ notes: Note[] }>('GET', path);
+    const found = notes.find(({ authorAgentId, body, createdAt }) => authorAgentId === me.peek()?.agent.id && body === one.body && Date.parse(createdAt) > one.writtenAtMs - 60_000);
+    if (found !== undefined) return found;
+  }
+  return (await call<{ note: Note }>('POST', path, { body: { body: one.body } })).note;
+}
+
+/** Whatever waits, now. */
+export function sendAll(): void {
+  for (const conversationId of new Set(outgoing.peek().map((one) => one.conversationId))) void drain(conversationId);
+}
+
+function pendingIn(conversationId: string): Outgoing | undefined {
+  return outgoing.peek().find((one) => one.conversationId === conversationId && one.state === 'pending');
+}
+
+function put(one: Outgoing): void {
+  outgoing.value = [...outgoing.peek().filter(({ id }) => id !== one.id), one].sort((a, b) => a.writtenAtMs - b.writtenAtMs);
+  keep(one.id, one);
+}
+
+function keep(id: string, one: Outgoing | undefined): void {
+  try {
+    if (one === undefined) localStorage.removeItem(prefix() + id);
+    else localStorage.setItem(prefix() + id, JSON.stringify(one));
+  } catch {
+    // A browser that keeps nothing: it is sent for as long as the page is open.
+    return;
+  }
+}
+
+function kept(): Outgoing[] {
+  try {
+    const keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix()));
+    // Written by keep() alone.
+    return keys.map((key) => JSON.parse(localStorage.getItem(key) ?? 'null') as Outgoing).sort((a, b) => a.writtenAtMs - b.writtenAtMs);
+  } catch {
+    return [];
+  }
+}
+
+/** A UUID of version 4, also on a page that is not served over TLS. */
+function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const hex = [...bytes].map((byte, index) => (index === 6 ? (byte & 0x0f) | 0x40 : index === 8 ? (byte & 0x3f) | 0x80 : byte).toString(16).padStart(2, '0')).join('');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+let readFor: string | undefined;
+effect(() => {
+  const agentId = me.value?.agent.id;
+  if (agentId === readFor) return;
+  readFor = agentId;
+  outgoing.value = agentId === undefined ? [] : kept();
+});
+effect(() => {
+  if (connection.value !== 'live' || me.value === undefined) return;
+  failures = 0;
+  untracked(sendAll);
+});

@@ -1,0 +1,40 @@
+// The saved replies that a slash brings up, over the text field, which keeps the focus: it is moved through by the field's keys.
+
+import type { JSX } from 'preact';
+import type { SavedReply } from './saved-replies.ts';
+
+interface ReplyMenuProps {
+  readonly id: string;
+  readonly replies: readonly SavedReply[] | undefined;
+  readonly active: number;
+  readonly onChoose: (reply: SavedReply) => void;
+}
+
+export function ReplyMenu({ id, replies, active, onChoose }: ReplyMenuProps): JSX.Element {
+  return (
+    <div class="inbox-replies">
+      {replies === undefined || replies.length === 0 ? (
+        <p class="soft">
+          {replies === undefined ? 'Reading the saved replies…' : 'No saved reply is called that.'} <a href="/settings/saved-replies">Saved replies</a>
+        </p>
+      ) : (
+        <ul role="listbox" id={id} aria-label="Saved replies">
+          {replies.map((reply, index) => (
+            <li
+              key={reply.id}
+              id={`${id}-${index}`}
+              role="option"
+              aria-selected={index === active}
+              // The field keeps the focus.
+              onMouseDown={(event) => event.preventDefault()}
+              onClick={() => onChoose(reply)}
+            >
+              <strong>{reply.shortcut}</strong> <span>{reply.title}</span>
+              <span class="soft truncate">{reply.body}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

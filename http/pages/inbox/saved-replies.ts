@@ -1,0 +1,86 @@
+// Saved replies: read once, found by what is typed after a slash, and made into text with what they leave open filled in.
+
+import { signal } from '@preact/signals';
+import { token } from '../api.ts';
+import { readAll } from '../people.ts';
+import type { Conversation, Visitor } from '../records.ts';
+
+export interface SavedReply {
+  readonly id: string;
+  readonly shortcut: string;
+  readonly title: string;
+  readonly body: string;
+  readonly channels: readonly ('chat' | 'ticket')[];
+}
+
+/** Undefined until they were read. */
+export const savedReplies = signal<readonly SavedReply[] | undefined>(undefined);
+
+const freshMs = 60_000;
+const maxFound = 8;
+let readAtMs = 0;
+
+token.subscribe(() => {
+  savedReplies.value = undefined;
+  readAtMs = 0;
+});
+
+/** Reads them, unless that was a moment ago. */
+export function refreshSavedReplies(): void {
+  if (Date.now() - readAtMs < freshMs) return;
+  readAtMs = Date.now();
+  readAll<SavedReply>('/saved-replies', 'savedReplies').then(
+    (replies) => {
+      savedReplies.value = replies;
+    },
+    () => {
+      // The next slash asks again.
+      readAtMs = 0;
+    },
+  );
+}
+
+/** The word before the caret, when it begins with a slash: where it begins, and what follows the slash. */
+export function slashWord(text: string, caret: number): { readonly start: number; readonly word: string } | undefined {
+  const match = /(?:^|\s)\/([^\s/]*)$/u.exec(text.slice(0, caret));
+  return match === null ? undefined : { start: caret - (match[1]?.length ?? 0) - 1, word: match[1] ?? '' };
+}
+
+/** Those of the channel that a word meets: by shortcut first, then title, then body. */
+export function findReplies(replies: readonly SavedReply[], { word, channel }: { readonly word: string; readonly channel: Conversation['channel'] }): readonly SavedReply[] {
+  const sought = word.toLocaleLowerCase();
+  const rank = ({ shortcut, title, body }: SavedReply): number => {
+    if (shortcut.toLocaleLowerCase().startsWith(`/${sought}`)) return 0;
+    if (title.toLocaleLowerCase().includes(sought) || shortcut.toLocaleLowerCase().includes(sought)) return 1;
+    return body.toLocaleLowerCase().includes(sought) ? 2 : 3;
+  };
+  return replies
+    .filter(({ channels }) => channel === 'call' || channels.includes(channel))
+    .map((reply) => ({ reply, place: rank(reply) }))
+    .filter(({ place }) => place < 3)
+    .sort((a, b) => a.place - b.place || a.reply.shortcut.localeCompare(b.reply.shortcut))
+    .slice(0, maxFound)
+    .map(({ reply }) => reply);
+}
+
+export interface ReplyScene {
+  readonly visitor: Pick<Visitor, 'name' | 'email'> | undefined;
+  readonly agentName: string;
+  readonly workspaceName: string;
+  /** Of a ticket. */
+  readonly subject: string | null;
+}
+
+/** Fills in what the specification names (2, saved replies); anything else in braces stays as it is. */
+export function resolveReply(body: string, { visitor, agentName, workspaceName, subject }: ReplyScene): string {
+  const name = visitor?.name?.trim() ?? '';
+  const values: Readonly<Record<string, string | undefined>> = {
+    'visitor.name': name === '' ? 'there' : name,
+    'visitor.firstName': name === '' ? 'there' : name.split(/\s+/u)[0],
+    'visitor.email': visitor?.email ?? '',
+    'agent.name': agentName,
+    'workspace.name': workspaceName,
+    'conversation.subject': subject ?? undefined,
+  };
+  return body.replaceAll(/\{\{\s*([\w.]+)\s*\}\}/g, (literal, key: string) => values[key] ?? literal);
+}

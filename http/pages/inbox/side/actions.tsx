@@ -1,0 +1,137 @@
+// What can be done with a conversation, in its heading: by buttons, by a menu, and by keys. What its state or the reader's role does
+// not allow is not offered.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { messageOf } from '../../api.ts';
+import { type Command, useCommands } from '../../commands.ts';
+import { Button } from '../../design/button.tsx';
+import { Confirm } from '../../design/dialog.tsx';
+import { Icon } from '../../design/icon.tsx';
+import { Menu, type MenuItem } from '../../design/menu.tsx';
+import { notify, notifyFailure } from '../../notices.ts';
+import { agentName, departmentName, departments } from '../../people.ts';
+import type { Conversation } from '../../records.ts';
+import { hasRole, me } from '../../session.ts';
+import { act, StaleError } from '../conversations.ts';
+import { visitorOf } from '../customers.ts';
+import { changeStatus, downloadRecord, markSpam, unmarkSpam } from './acting.ts';
+import { AssignDialog } from './assign-dialog.tsx';
+import { BlockDialog, setBlocked, TagsDialog, TranscriptDialog } from './dialogs.tsx';
+import { canTake, mayMove, type RequestedStatus, whatHappened } from './moves.ts';
+import { answerOffer } from './standing-offers.ts';
+
+type Asked = 'assign' | 'department' | 'tags' | 'transcript' | 'block';
+
+/** Somebody was faster: what happened, and the conversation as it is now. */
+interface Stale {
+  readonly text: string;
+  readonly now: Conversation;
+}
+
+export function ConversationActions({ conversation }: { readonly conversation: Conversation }): JSX.Element {
+  const [asked, setAsked] = useState<Asked | undefined>(undefined);
+  const [stale, setStale] = useState<Stale | undefined>(undefined);
+  const isBlocked = visitorOf(conversation.visitorId)?.blockedAt != null;
+  const actions = actionsOf(conversation, { isBlocked, ask: setAsked, onStale: setStale });
+
+  useCommands(
+    () => actions.map(({ id, title, keys, words, run }): Command => ({ id: `conversation.${id}`, title, group: 'Conversation', ...(keys === undefined ? {} : { keys: [keys] }), ...(words === undefined ? {} : { words }), run })),
+    [conversation.id, conversation.version, conversation.status, isBlocked, me.value?.agent.role, departments.value.size],
+  );
+
+  const inMenu = actions.filter(({ id }) => id !== 'assign' && id !== main(conversation));
+  const first = actions.find(({ id }) => id === main(conversation));
+  const close = (): void => setAsked(undefined);
+  return (
+    <div class="side-actions">
+      <Button small icon="transfer" aria-label="Assign" title="Assign (A)" onClick={() => setAsked('assign')}>
+        <span class="side-label">Assign</span>
+      </Button>
+      {first !== undefined && (
+        <Button small icon={first.id === 'solve' ? 'check' : 'inbox'} aria-label={first.title} title={`${first.title} (E)`} onClick={first.run}>
+          <span class="side-label">{first.title}</span>
+        </Button>
+      )}
+      <Menu label="More actions" class="button quiet icon-only small" items={inMenu.flatMap(menuItem)}>
+        <Icon name="more" size={18} />
+      </Menu>
+      {asked === 'assign' && <AssignDialog conversation={conversation} to="anybody" onClose={close} />}
+      {asked === 'department' && <AssignDialog conversation={conversation} to="department" onClose={close} />}
+      {asked === 'tags' && <TagsDialog conversation={conversation} onClose={close} />}
+      {asked === 'transcript' && <TranscriptDialog conversation={conversation} onClose={close} />}
+      {asked === 'block' && <BlockDialog conversation={conversation} onClose={close} />}
+      {stale !== undefined && (
+        <Confirm title="Somebody was faster" action="Take it anyway" danger={false} onConfirm={() => take(stale.now)} onClose={() => setStale(undefined)}>
+          <p>{stale.text} Nothing was done yet.</p>
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+interface Action {
+  readonly id: string;
+  readonly title: string;
+  readonly keys?: string;
+  readonly words?: string;
+  readonly isDanger?: boolean;
+  /** Begins a part of the menu. */
+  readonly begins?: boolean;
+  readonly run: () => void;
+}
+
+/** What the second button does. */
+function main({ status }: Conversation): string {
+  return status === 'open' || status === 'pending' ? 'solve' : status === 'spam' ? 'notSpam' : 'reopen';
+}
+
+function actionsOf(conversation: Conversation, on: { readonly isBlocked: boolean; readonly ask: (what: Asked) => void; readonly onStale: (stale: Stale) => void }): Action[] {
+  const { status, assignedAgentId, visitorId } = conversation;
+  const own = me.value?.agent;
+  const isOpen = status === 'open' || status === 'pending';
+  const may = (to: RequestedStatus): boolean => mayMove(status, to);
+  const mayTake = own !== undefined && assignedAgentId !== own.id && canTake(own, conversation.channel);
+  const offered: (Action | false)[] = [
+    { id: 'assign', title: 'Assign', keys: 'a', words: 'offer hand over transfer agent', run: () => on.ask('assign') },
+    mayTake && { id: 'take', title: 'Assign to me', keys: 'm', words: 'take mine', run: () => void takeOrAsk(conversation, on.onStale) },
+    departments.value.size > 0 && { id: 'department', title: 'Move to a department', keys: 'd', words: 'team group', run: () => on.ask('department') },
+    isOpen && may('solved') && { id: 'solve', title: 'Solve', keys: 'e', words: 'done close resolve', run: () => void changeStatus(conversation, 'solved') },
+    !isOpen && status !== 'spam' && may('open') && { id: 'reopen', title: 'Reopen', keys: 'e', words: 'open', run: () => void changeStatus(conversation, 'open') },
+    status === 'closed' && may('solved') && { id: 'solveClosed', title: 'Mark as solved', words: 'solve', run: () => void changeStatus(conversation, 'solved') },
+    may('pending') && { id: 'pending', title: 'Wait for the customer', keys: 'w', words: 'pending snooze', run: () => void changeStatus(conversation, 'pending') },
+    status === 'pending' && { id: 'open', title: 'Stop waiting', keys: 'w', words: 'open pending', run: () => void changeStatus(conversation, 'open') },
+    { id: 'tags', title: 'Change tags', keys: 't', words: 'label', begins: true, run: () => on.ask('tags') },
+    { id: 'transcript', title: 'Mail a transcript', words: 'email send copy', run: () => on.ask('transcript') },
+    { id: 'export', title: 'Download everything', words: 'export json record', run: () => void downloadRecord(conversation).catch(notifyFailure) },
+    status !== 'spam' && { id: 'spam', title: 'Mark as spam', keys: '!', words: 'junk', begins: true, run: () => void markSpam(conversation) },
+    status === 'spam' && { id: 'notSpam', title: 'Not spam', keys: 'e', words: 'junk reopen', begins: true, run: () => void unmarkSpam(conversation) },
+    visitorId !== null && !on.isBlocked && { id: 'block', title: 'Block the customer', words: 'ban lock out', isDanger: true, run: () => on.ask('block') },
+    visitorId !== null && on.isBlocked && { id: 'unblock', title: 'Unblock the customer', words: 'ban', run: () => void setBlocked(conversation, false).catch(notifyFailure) },
+  ];
+  return offered.filter((action): action is Action => action !== false);
+}
+
+function menuItem({ title, keys, isDanger = false, begins = false, run }: Action): MenuItem[] {
+  const item: MenuItem = { label: title, danger: isDanger, run, ...(keys === undefined ? {} : { hint: keys.toUpperCase() }) };
+  return begins ? [{ kind: 'line' }, item] : [item];
+}
+
+async function takeOrAsk(conversation: Conversation, onStale: (stale: Stale) => void): Promise<void> {
+  try {
+    await take(conversation);
+  } catch (error) {
+    if (error instanceof StaleError) onStale({ text: whatHappened(error.was ?? conversation, error.now, { agent: agentName, department: departmentName }), now: error.now });
+    else notify({ kind: 'problem', text: messageOf(error), action: { label: 'Try again', run: () => void takeOrAsk(conversation, onStale) } });
+  }
+}
+
+/** At once for those who may; others offer it to themselves and accept. */
+async function take(conversation: Conversation): Promise<void> {
+  const own = me.peek()?.agent;
+  if (own === undefined) return;
+  const isSenior = hasRole('supervisor');
+  const { conversation: taken } = await act(conversation.id, 'assign-to-agent', { agentId: own.id, expectedVersion: conversation.version, ...(isSenior ? { force: true } : {}) });
+  if (!isSenior && taken.handshake?.toAgentId === own.id && !(await answerOffer(taken, 'accept'))) return;
+  notify({ kind: 'done', text: 'It is yours.' });
+}

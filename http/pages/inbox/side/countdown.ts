@@ -1,0 +1,18 @@
+// How many seconds something still stands, by the service's clock, drawn anew when the number changes and not more often.
+
+import { useEffect, useState } from 'preact/hooks';
+import { serverNow } from '../../server-clock.ts';
+import { secondsUntil } from './moves.ts';
+
+const lookEveryMs = 200;
+
+export function useSecondsUntil(at: string): number {
+  const [seconds, setSeconds] = useState(() => secondsUntil(at, serverNow()));
+  useEffect(() => {
+    const look = (): void => setSeconds(secondsUntil(at, serverNow()));
+    look();
+    const timer = setInterval(look, lookEveryMs);
+    return () => clearInterval(timer);
+  }, [at]);
+  return seconds;
+}

@@ -1,0 +1,119 @@
+// What some actions on a conversation ask for first: its tags, where a transcript goes, whether a customer is to be locked out.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call } from '../../api.ts';
+import { Button } from '../../design/button.tsx';
+import { Confirm, Dialog } from '../../design/dialog.tsx';
+import { TextField } from '../../design/field.tsx';
+import { Form, useForm } from '../../design/form.tsx';
+import { Tags } from '../../design/tags.tsx';
+import { notify } from '../../notices.ts';
+import type { Conversation, Visitor } from '../../records.ts';
+import { hasRole, me } from '../../session.ts';
+import { customerName, rememberVisitor, visitorOf } from '../customers.ts';
+import { setTags } from './acting.ts';
+import { keepTags, knownTags } from './known-tags.ts';
+
+interface DialogOf {
+  readonly conversation: Conversation;
+  readonly onClose: () => void;
+}
+
+export function TagsDialog({ conversation, onClose }: DialogOf): JSX.Element {
+  const [tags, setChosen] = useState<readonly string[]>(conversation.tags);
+  const [known] = useState(knownTags);
+  const save = (): void => {
+    onClose();
+    if (tags.join('\n') === conversation.tags.join('\n')) return;
+    keepTags(tags);
+    void setTags(conversation, tags);
+  };
+  const unused = known.filter((tag) => !tags.includes(tag)).slice(0, 12);
+  return (
+    <Dialog title="Tags" onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save();
+        }}
+      >
+        <Tags label="Tags" autofocus tags={tags} onTags={setChosen} known={known} />
+        {unused.length > 0 && (
+          <div class="stack">
+            <h3>Used before</h3>
+            <div class="row">
+              {unused.map((tag) => (
+                <Button key={tag} small icon="plus" aria-label={`Add ${tag}`} onClick={() => setChosen([...tags, tag])}>
+                  {tag}
+                </Button>
+              ))}
+            </div>
+          </div>
+        )}
+        <div class="actions">
+          <Button type="submit" kind="primary">
+            Save
+          </Button>
+          <Button kind="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+export function TranscriptDialog({ conversation, onClose }: DialogOf): JSX.Element {
+  const form = useForm(
+    { to: visitorOf(conversation.visitorId)?.email ?? '', subject: conversation.subject ?? `Your conversation with ${me.value?.workspace.name ?? 'us'}`.slice(0, 200) },
+    async ({ to, subject }) => {
+      await call('POST', `/conversations/${conversation.id}/email-transcript`, { body: { to: to.trim(), subject } });
+      notify({ kind: 'done', text: `The transcript is on its way to ${to.trim()}.` });
+      onClose();
+    },
+  );
+  return (
+    <Dialog title="Mail a transcript" onClose={onClose}>
+      <Form
+        form={form}
+        actions={
+          <>
+            <Button type="submit" kind="primary" busy={form.busy}>
+              Mail it
+            </Button>
+            <Button kind="quiet" onClick={onClose}>
+              Cancel
+            </Button>
+          </>
+        }
+      >
+        <p class="soft">Everything that was said, without notes. Nobody can answer in it.</p>
+        <TextField label="To" type="email" required autofocus autocomplete="off" maxLength={254} value={form.values.to} onValue={(to) => form.set('to', to)} error={form.errorOf('to')} />
+        <TextField label="Subject" required maxLength={200} value={form.values.subject} onValue={(subject) => form.set('subject', subject)} error={form.errorOf('subject')} />
+        {form.problem !== undefined && hasRole('admin') && (
+          <p>
+            <a href="/settings/email">Addresses that mail came back from</a>
+          </p>
+        )}
+      </Form>
+    </Dialog>
+  );
+}
+
+export function BlockDialog({ conversation, onClose }: DialogOf): JSX.Element {
+  const name = customerName(conversation);
+  return (
+    <Confirm title={`Block ${name}?`} action="Block" onConfirm={() => setBlocked(conversation, true)} onClose={onClose}>
+      <p>They can no longer write to you or see your answers, at once and until you unblock them. What was said stays.</p>
+    </Confirm>
+  );
+}
+
+export async function setBlocked({ visitorId }: Pick<Conversation, 'visitorId'>, isBlocked: boolean): Promise<void> {
+  if (visitorId === null) return;
+  const { visitor } = await call<{ visitor: Visitor }>('POST', `/visitors/${visitorId}/${isBlocked ? 'block' : 'unblock'}`);
+  rememberVisitor(visitor);
+  notify({ kind: 'done', text: isBlocked ? 'Blocked.' : 'Not blocked any more.' });
+}

@@ -1,0 +1,93 @@
+// A conversation that is offered to somebody: who to, for how long, and what whoever reads this may do about it.
+
+import type { JSX } from 'preact';
+import { useCommands } from '../../commands.ts';
+import { Button } from '../../design/button.tsx';
+import { Icon } from '../../design/icon.tsx';
+import { agentName } from '../../people.ts';
+import type { Conversation, Handshake } from '../../records.ts';
+import { hasRole, me } from '../../session.ts';
+import { durationOf } from '../../times.ts';
+import { useSecondsUntil } from './countdown.ts';
+import { answering, answerOffer } from './standing-offers.ts';
+
+const offerSeconds = 30;
+
+export function HandshakeBanner({ conversation }: { readonly conversation: Conversation }): JSX.Element {
+  const { handshake } = conversation;
+  // The place is there before the offer, so that it is read aloud when it comes.
+  return <div role="status">{handshake !== null && <Offered key={handshake.expiresAt} conversation={conversation} handshake={handshake} />}</div>;
+}
+
+function Offered({ conversation, handshake }: { readonly conversation: Conversation; readonly handshake: Handshake }): JSX.Element {
+  const ownId = me.value?.agent.id;
+  const isMine = handshake.toAgentId === ownId;
+  const mayCancel = handshake.initiatedByAgentId === ownId || hasRole('supervisor');
+  const busy = answering.value.get(conversation.id);
+  const by = handshake.initiatedByAgentId === ownId ? 'You' : agentName(handshake.initiatedByAgentId);
+
+  useCommands(
+    () => [
+      ...(isMine
+        ? [
+            { id: 'offer.accept', title: 'Accept the offer', group: 'Conversation', keys: ['y'], run: () => void answerOffer(conversation, 'accept') },
+            { id: 'offer.decline', title: 'Decline the offer', group: 'Conversation', keys: ['shift+y'], run: () => void answerOffer(conversation, 'decline') },
+          ]
+        : []),
+      ...(mayCancel && !isMine ? [{ id: 'offer.cancel', title: 'Take the offer back', group: 'Conversation', words: 'cancel handshake', run: () => void answerOffer(conversation, 'cancel') }] : []),
+    ],
+    [conversation.id, isMine, mayCancel],
+  );
+
+  return (
+    <div class={`offer ${isMine ? 'mine' : ''}`}>
+      <Icon name="transfer" />
+      <div class="offer-text">
+        <p>
+          {isMine ? (
+            <>
+              <strong>{by === 'You' ? 'You offered yourself' : `${by} offers you`} this conversation.</strong> It stays with {conversation.assignedAgentId === null ? 'nobody' : agentName(conversation.assignedAgentId)} until you accept.
+            </>
+          ) : (
+            <>
+              <strong>
+                {by} offered this to {agentName(handshake.toAgentId)}.
+              </strong>{' '}
+              {conversation.assignedAgentId === ownId ? 'It stays with you until then.' : ''}
+            </>
+          )}
+        </p>
+        {handshake.note !== null && handshake.note.trim() !== '' && <p class="offer-note">“{handshake.note}”</p>}
+      </div>
+      <SecondsLeft at={handshake.expiresAt} />
+      <div class="row">
+        {isMine && (
+          <>
+            <Button kind="primary" busy={busy === 'accept'} disabled={busy !== undefined} title="Y" onClick={() => void answerOffer(conversation, 'accept')}>
+              Accept
+            </Button>
+            <Button busy={busy === 'decline'} disabled={busy !== undefined} title="Shift+Y" onClick={() => void answerOffer(conversation, 'decline')}>
+              Decline
+            </Button>
+          </>
+        )}
+        {!isMine && mayCancel && (
+          <Button busy={busy === 'cancel'} disabled={busy !== undefined} onClick={() => void answerOffer(conversation, 'cancel')}>
+            Take it back
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Runs down in sight; not read aloud every second. */
+export function SecondsLeft({ at }: { readonly at: string }): JSX.Element {
+  const seconds = useSecondsUntil(at);
+  return (
+    <span class="offer-time" role="timer" aria-live="off" aria-label={`${seconds} seconds left`}>
+      <span class="offer-ring" style={{ '--left': `${Math.min(1, seconds / offerSeconds) * 100}%` }} aria-hidden="true" />
+      {seconds === 0 ? 'Ending…' : durationOf(seconds * 1000)}
+    </span>
+  );
+}

@@ -1,0 +1,32 @@
+// Tags that were used before: those of the conversations that this page knows, and those that were chosen on this browser.
+
+import { knownConversations } from '../conversations.ts';
+
+const key = 'switchboard.tags';
+const maxKept = 100;
+
+/** The most used first, then those chosen here before. */
+export function knownTags(): string[] {
+  const counts = new Map<string, number>();
+  for (const { tags } of knownConversations()) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  const used = [...counts].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0])).map(([tag]) => tag);
+  return [...new Set([...used, ...readKept()])];
+}
+
+export function keepTags(tags: readonly string[]): void {
+  try {
+    localStorage.setItem(key, JSON.stringify([...new Set([...tags, ...readKept()])].slice(0, maxKept)));
+  } catch {
+    // A browser that keeps nothing offers what the page knows.
+    return;
+  }
+}
+
+function readKept(): string[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(key) ?? '[]');
+    return Array.isArray(kept) ? kept.filter((tag): tag is string => typeof tag === 'string') : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,107 @@
+// What is offered to who is signed in, on every page: with the way there, the answers, and, for who looks elsewhere, the title, a
+// notification and a ring. Live calls have a banner of their own.
+
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { useCommands } from '../../commands.ts';
+import { Button } from '../../design/button.tsx';
+import { Icon } from '../../design/icon.tsx';
+import { match, navigate } from '../../location.ts';
+import { ring, showOnDesktop } from '../../notifications.ts';
+import { agentName } from '../../people.ts';
+import type { Conversation } from '../../records.ts';
+import { titleAlert } from '../../title.ts';
+import { customerName } from '../customers.ts';
+import { SecondsLeft } from './handshake.tsx';
+import { answering, answerOffer, offeredToMe } from './standing-offers.ts';
+
+const channelNames = { chat: 'a chat', ticket: 'a ticket', call: 'a call' } as const;
+
+export function Offers(): JSX.Element {
+  const all = offeredToMe.value.filter(({ channel }) => channel !== 'call');
+  const openId = match.value?.params['conversationId'];
+  const elsewhere = all.filter(({ id }) => id !== openId);
+  const [first] = elsewhere;
+
+  useEffect(() => {
+    const [newest] = all;
+    const text = newest?.handshake == null ? undefined : `${agentName(newest.handshake.initiatedByAgentId)} offers you ${all.length === 1 ? channelNames[newest.channel] : `${all.length} conversations`}`;
+    if (text === undefined) return undefined;
+    titleAlert.value = text;
+    return () => {
+      if (titleAlert.peek() === text) titleAlert.value = undefined;
+    };
+  }, [all.map(({ id, version }) => `${id} ${version}`).join()]);
+
+  useEffect(() => {
+    const stop = all.map(announce);
+    return () => {
+      for (const end of stop) end();
+    };
+  }, [all.map(({ id, handshake }) => `${id} ${handshake?.expiresAt ?? ''}`).join()]);
+
+  useCommands(
+    () =>
+      first === undefined
+        ? []
+        : [
+            { id: 'offers.accept', title: `Accept the conversation with ${customerName(first)}`, group: 'Offers', keys: ['y'], run: () => void accept(first) },
+            { id: 'offers.decline', title: `Decline the conversation with ${customerName(first)}`, group: 'Offers', keys: ['shift+y'], run: () => void answerOffer(first, 'decline') },
+          ],
+    [first],
+  );
+
+  return (
+    <div role="status" class="offers">
+      {elsewhere.map((conversation) => (
+        <OfferLine key={conversation.id} conversation={conversation} />
+      ))}
+    </div>
+  );
+}
+
+/** Once for each offer; taken back with it. */
+function announce(conversation: Conversation): () => void {
+  const { id, handshake } = conversation;
+  const name = agentName(handshake?.initiatedByAgentId ?? null);
+  const endNotice = showOnDesktop({ tag: `offer-${id}`, title: `${name} offers you ${channelNames[conversation.channel]}`, body: handshake?.note ?? conversation.subject ?? conversation.preview ?? '', href: `/inbox/mine/${id}` });
+  const endRing = ring();
+  return () => {
+    endNotice();
+    endRing();
+  };
+}
+
+async function accept(conversation: Conversation): Promise<void> {
+  if (await answerOffer(conversation, 'accept')) navigate(`/inbox/mine/${conversation.id}`);
+}
+
+function OfferLine({ conversation }: { readonly conversation: Conversation }): JSX.Element | null {
+  const { handshake } = conversation;
+  if (handshake === null) return null;
+  const busy = answering.value.get(conversation.id);
+  return (
+    <div class="offer mine">
+      <Icon name="transfer" />
+      <div class="offer-text">
+        <p>
+          <strong>{agentName(handshake.initiatedByAgentId)}</strong> offers you{' '}
+          <a href={`/inbox/mine/${conversation.id}`}>
+            {channelNames[conversation.channel]} with {customerName(conversation)}
+          </a>
+          {conversation.subject !== null && `: ${conversation.subject}`}
+        </p>
+        {handshake.note !== null && handshake.note.trim() !== '' && <p class="offer-note">“{handshake.note}”</p>}
+      </div>
+      <SecondsLeft at={handshake.expiresAt} />
+      <div class="row">
+        <Button kind="primary" busy={busy === 'accept'} disabled={busy !== undefined} onClick={() => void accept(conversation)}>
+          Accept
+        </Button>
+        <Button busy={busy === 'decline'} disabled={busy !== undefined} onClick={() => void answerOffer(conversation, 'decline')}>
+          Decline
+        </Button>
+      </div>
+    </div>
+  );
+}

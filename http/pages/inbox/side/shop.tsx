@@ -1,0 +1,73 @@
+// What the shop knows of a customer, asked for when somebody wants to know: it is another system, that may be slow or away.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call, messageOf } from '../../api.ts';
+import { Button } from '../../design/button.tsx';
+import { Badge, Banner } from '../../design/feedback.tsx';
+import { amountOf } from '../../times.ts';
+
+interface Enrichment {
+  readonly source: string;
+  readonly matched: boolean;
+  readonly customer: { readonly email: string; readonly lifetimeValueCents: number } | null;
+  readonly orders: readonly { readonly id: string; readonly total: string; readonly status: string }[];
+}
+
+export function Shop({ visitorId, hasEmail }: { readonly visitorId: string; readonly hasEmail: boolean }): JSX.Element {
+  const [found, setFound] = useState<Enrichment | undefined>(undefined);
+  const [failure, setFailure] = useState<unknown>(undefined);
+  const [busy, setBusy] = useState(false);
+
+  const ask = async (): Promise<void> => {
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      setFound((await call<{ enrichment: Enrichment }>('GET', `/visitors/${visitorId}/enrichment`)).enrichment);
+    } catch (error) {
+      setFailure(error);
+    }
+    setBusy(false);
+  };
+
+  return (
+    <div class="side-shop">
+      <div role="status">{found !== undefined && <Answer found={found} />}</div>
+      <div role="alert">{failure !== undefined && <Banner kind="bad">The shop did not answer. {messageOf(failure)}</Banner>}</div>
+      {!hasEmail && found === undefined ? (
+        <p class="soft">The shop is asked by email, and this customer has not given one.</p>
+      ) : (
+        <Button small busy={busy} onClick={() => void ask()}>
+          {failure !== undefined ? 'Try again' : found === undefined ? 'Look in the shop' : 'Look again'}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Answer({ found }: { readonly found: Enrichment }): JSX.Element {
+  if (found.source === 'none') return <p class="soft">No shop is connected.</p>;
+  if (!found.matched) return <p class="soft">{found.source} does not know this customer.</p>;
+  return (
+    <div class="stack">
+      {found.customer !== null && (
+        <p>
+          Has bought for <strong>{amountOf(found.customer.lifetimeValueCents)}</strong> at {found.source}.
+        </p>
+      )}
+      {found.orders.length === 0 ? (
+        <p class="soft">No orders.</p>
+      ) : (
+        <ul class="side-orders" aria-label="Orders">
+          {found.orders.map(({ id, total, status }) => (
+            <li key={id}>
+              <span class="truncate">#{id}</span>
+              <span>{total}</span>
+              <Badge>{status}</Badge>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

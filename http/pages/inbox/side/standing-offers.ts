@@ -1,0 +1,141 @@
+// The offers that concern who is signed in: those to this agent, which wait for an answer, and those by it, whose outcome it is
+// told. Kept by the socket; read once after signing in, so that a page that is opened meanwhile knows of them.
+
+import { computed, effect, signal } from '@preact/signals';
+import { call, messageOf, token } from '../../api.ts';
+import { onEvent, onResync } from '../../live.ts';
+import { notify } from '../../notices.ts';
+import { agentName } from '../../people.ts';
+import type { Conversation, Handshake } from '../../records.ts';
+import { me } from '../../session.ts';
+import { act, conversationOf, onConversation, remember } from '../conversations.ts';
+import { customerName } from '../customers.ts';
+
+export interface Offer {
+  readonly conversationId: string;
+  readonly handshake: Handshake;
+}
+
+export type OfferStep = 'accept' | 'decline' | 'cancel';
+
+const offers = signal<ReadonlyMap<string, Offer>>(new Map());
+/** What is being answered right now, by conversation. */
+export const answering = signal<ReadonlyMap<string, OfferStep>>(new Map());
+/** Ended from here: whoever did it needs no telling. */
+const endedHere = new Set<string>();
+
+const ownId = (): string | undefined => me.peek()?.agent.id;
+
+/** What waits for an answer of who is signed in, the oldest first. */
+export const offeredToMe = computed<readonly Conversation[]>(() => {
+  const own = me.value?.agent.id;
+  return [...offers.value.values()]
+    .filter(({ handshake }) => handshake.toAgentId === own)
+    .sort((a, b) => a.handshake.expiresAt.localeCompare(b.handshake.expiresAt))
+    .map(({ conversationId }) => conversationOf(conversationId))
+    .filter((conversation): conversation is Conversation => conversation?.handshake?.toAgentId === own);
+});
+
+function keep(conversation: Conversation): void {
+  const { id, handshake } = conversation;
+  const own = ownId();
+  if (own === undefined) return;
+  // Who takes something offers it to itself, and accepts at once.
+  const concerns = handshake !== null && handshake.toAgentId !== handshake.initiatedByAgentId && (handshake.toAgentId === own || handshake.initiatedByAgentId === own);
+  if (!concerns || offers.peek().get(id)?.handshake.expiresAt === handshake.expiresAt) return;
+  offers.value = new Map(offers.peek()).set(id, { conversationId: id, handshake });
+}
+
+function drop(conversationId: string): Offer | undefined {
+  const found = offers.peek().get(conversationId);
+  if (found === undefined) return undefined;
+  const left = new Map(offers.peek());
+  left.delete(conversationId);
+  offers.value = left;
+  return found;
+}
+
+onConversation(({ after }) => {
+  if (after !== undefined) keep(after);
+});
+
+const outcomes = ['assignment.accepted', 'assignment.declined', 'assignment.cancelled', 'assignment.expired'] as const;
+type Outcome = (typeof outcomes)[number];
+
+onEvent(outcomes, ({ type, data }) => {
+  // The event's data, as the sockets' document gives it.
+  const { conversation } = data as { conversation: Conversation };
+  const ended = drop(conversation.id);
+  if (ended === undefined || endedHere.delete(conversation.id)) return;
+  const own = ownId();
+  const { initiatedByAgentId, toAgentId } = ended.handshake;
+  if (initiatedByAgentId === own && toAgentId !== own) tellWhoOffered(type as Outcome, conversation, toAgentId);
+  else if (toAgentId === own) tellWhoWasAsked(type as Outcome, conversation, initiatedByAgentId);
+});
+
+function tellWhoOffered(outcome: Outcome, conversation: Conversation, toAgentId: string): void {
+  const [name, what] = [agentName(toAgentId), customerName(conversation)];
+  if (outcome === 'assignment.accepted') notify({ kind: 'done', text: `${agentName(conversation.assignedAgentId)} has the conversation with ${what} now.` });
+  else if (outcome === 'assignment.declined') notify({ kind: 'news', text: `${name} declined the conversation with ${what}. ${remains(conversation)}` });
+  else if (outcome === 'assignment.expired') notify({ kind: 'news', text: `${name} did not answer in time. ${remains(conversation)}` });
+  else notify({ kind: 'news', text: `Your offer of the conversation with ${what} to ${name} has ended.` });
+}
+
+function tellWhoWasAsked(outcome: Outcome, conversation: Conversation, byAgentId: string): void {
+  const what = customerName(conversation);
+  if (outcome === 'assignment.accepted') notify({ kind: 'news', text: `The conversation with ${what} is yours: it was accepted for you.` });
+  else if (outcome === 'assignment.expired') notify({ kind: 'news', text: `The offer of the conversation with ${what} ran out.` });
+  else if (outcome === 'assignment.cancelled') notify({ kind: 'news', text: `${agentName(byAgentId)} does not offer you the conversation with ${what} any more.` });
+}
+
+function remains({ assignedAgentId }: Conversation): string {
+  if (assignedAgentId === null) return 'Nobody has it.';
+  return assignedAgentId === ownId() ? 'It stays with you.' : `It is with ${agentName(assignedAgentId)}.`;
+}
+
+/** Answers the offer. What it came too late for is told, not thrown. Resolves to whether it was done. */
+export async function answerOffer(conversation: Conversation, step: OfferStep): Promise<boolean> {
+  const { id } = conversation;
+  if (answering.peek().has(id)) return false;
+  answering.value = new Map(answering.peek()).set(id, step);
+  endedHere.add(id);
+  try {
+    await act(id, `assignment/${step}`, {});
+    drop(id);
+    return true;
+  } catch (error) {
+    endedHere.delete(id);
+    notify({ kind: 'problem', text: messageOf(error), action: { label: 'Try again', run: () => void answerOffer(conversation, step) } });
+    return false;
+  } finally {
+    const left = new Map(answering.peek());
+    left.delete(id);
+    answering.value = left;
+  }
+}
+
+async function readOffers(): Promise<void> {
+  const asked = token.peek();
+  if (asked === null) return;
+  try {
+    const { conversations } = await call<{ conversations: Conversation[] }>('GET', '/conversations/queue', { query: { offered: true, limit: 50 } });
+    if (token.peek() !== asked) return;
+    const standing = new Set(conversations.map(({ id }) => id));
+    for (const { conversationId, handshake } of offers.peek().values()) if (handshake.toAgentId === ownId() && !standing.has(conversationId)) drop(conversationId);
+    for (const conversation of conversations) keep(remember(conversation));
+  } catch {
+    // They stand for 30 seconds at the most; the next one is told by the socket.
+    return;
+  }
+}
+
+let readFor: string | undefined;
+// Who somebody is has to be known first.
+effect(() => {
+  if (me.value?.agent.id === readFor) return;
+  readFor = me.value?.agent.id;
+  offers.value = new Map();
+  endedHere.clear();
+  if (readFor !== undefined) void readOffers();
+});
+onResync(() => void readOffers());

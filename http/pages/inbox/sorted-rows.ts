@@ -1,0 +1,63 @@
+// Ids in the order of a key, newest first, kept as single ones come, move and go: a change costs a search by halves, however many there are.
+
+export interface Row {
+  readonly id: string;
+  /** Text that compares as its order, such as a time. */
+  readonly at: string;
+}
+
+export class SortedRows {
+  readonly #rows: Row[] = [];
+  readonly #places = new Map<string, Row>();
+
+  get rows(): readonly Row[] {
+    return this.#rows;
+  }
+
+  has(id: string): boolean {
+    return this.#places.has(id);
+  }
+
+  /** Undefined takes it away. True when anything is other than before. */
+  put(id: string, at: string | undefined): boolean {
+    const known = this.#places.get(id);
+    if (known?.at === at) return false;
+    if (known !== undefined) {
+      this.#rows.splice(this.#placeOf(known), 1);
+      this.#places.delete(id);
+    }
+    if (at !== undefined) {
+      const row = { id, at };
+      this.#rows.splice(this.#placeOf(row), 0, row);
+      this.#places.set(id, row);
+    }
+    return true;
+  }
+
+  /** −1 when it is not there. */
+  indexOf(id: string): number {
+    const row = this.#places.get(id);
+    return row === undefined ? -1 : this.#placeOf(row);
+  }
+
+  clear(): void {
+    this.#rows.length = 0;
+    this.#places.clear();
+  }
+
+  /** Where it is, or would be. */
+  #placeOf(row: Row): number {
+    let [low, high] = [0, this.#rows.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const other = this.#rows[middle];
+      if (other !== undefined && isBefore(other, row)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function isBefore(one: Row, other: Row): boolean {
+  return one.at === other.at ? one.id > other.id : one.at > other.at;
+}

@@ -1,0 +1,155 @@
+// The things of a timeline, one by one: what the customer said, what agents said, notes, lines of the service, days, and what is
+// on its way.
+
+import type { ComponentChildren, JSX } from 'preact';
+import { Avatar } from '../design/avatar.tsx';
+import { Button } from '../design/button.tsx';
+import { Icon } from '../design/icon.tsx';
+import { Time } from '../design/time.tsx';
+import { agentName, agents } from '../people.ts';
+import type { Conversation, Message, Note } from '../records.ts';
+import { me } from '../session.ts';
+import { clockTime, dayHeading, exactTime } from '../times.ts';
+import { Attachments } from './attachments.tsx';
+import { customerName } from './customers.ts';
+import { FormattedMail, MessageText } from './message-text.tsx';
+import { discard, retry } from './outgoing.ts';
+import type { Item, Outgoing } from './timeline.ts';
+
+export function TimelineItem({ item, conversation }: { readonly item: Item; readonly conversation: Conversation }): JSX.Element {
+  switch (item.kind) {
+    case 'day':
+      return (
+        <h2 class="inbox-day">
+          <Time at={item.at} format={dayHeading} />
+        </h2>
+      );
+    case 'line':
+      return <Line message={item.message} conversation={conversation} />;
+    case 'note':
+      return <NoteItem note={item.note} />;
+    case 'outgoing':
+      return <OnItsWay outgoing={item.outgoing} />;
+    case 'message':
+      return <Said message={item.message} conversation={conversation} isFirst={item.isFirst} isLast={item.isLast} />;
+  }
+}
+
+export function senderName(message: Message, conversation: Conversation): string {
+  if (message.senderType === 'visitor') return customerName(conversation);
+  return message.senderType === 'ai' ? 'AI' : agentName(message.senderId);
+}
+
+function Said({ message, conversation, isFirst, isLast }: { readonly message: Message; readonly conversation: Conversation; readonly isFirst: boolean; readonly isLast: boolean }): JSX.Element {
+  const isTheirs = message.senderType === 'visitor';
+  const name = senderName(message, conversation);
+  const sender = message.senderId === null ? undefined : agents.value.get(message.senderId);
+  return (
+    <Bubble side={isTheirs ? 'theirs' : 'ours'} isFirst={isFirst} name={name} at={message.createdAt} avatar={<Avatar name={name} url={isTheirs ? null : (sender?.avatarUrl ?? null)} size={28} />}>
+      <MessageText body={message.body} />
+      <Attachments attachments={message.attachments} />
+      {message.threading !== null && <FormattedMail html={message.bodyHtml} />}
+      {!isTheirs && <Delivery message={message} isLast={isLast} />}
+    </Bubble>
+  );
+}
+
+function Bubble({ side, isFirst, name, at, avatar, children }: { readonly side: 'theirs' | 'ours'; readonly isFirst: boolean; readonly name: string; readonly at: string; readonly avatar: JSX.Element; readonly children: ComponentChildren }): JSX.Element {
+  return (
+    <article class={`inbox-said ${side} ${isFirst ? 'first' : ''}`} aria-label={`${name}, ${exactTime(at)}`}>
+      {isFirst ? avatar : <span />}
+      <div>
+        {isFirst && (
+          <p class="inbox-sender">
+            <strong>{name}</strong> <Time at={at} format={clockTime} />
+          </p>
+        )}
+        <div class="inbox-bubble" title={exactTime(at)}>
+          {children}
+        </div>
+      </div>
+    </article>
+  );
+}
+
+/** Of mail always, of chat only under the last: whether it was read. */
+function Delivery({ message, isLast }: { readonly message: Message; readonly isLast: boolean }): JSX.Element | null {
+  const { deliveryStatus, readAt } = message;
+  if (deliveryStatus === 'failed') {
+    return (
+      <p class="inbox-delivery bad">
+        <Icon name="warning" size={14} /> The mail did not arrive
+      </p>
+    );
+  }
+  if (deliveryStatus !== null) return <p class="inbox-delivery">{deliveryStatus === 'queued' ? 'Mail is on its way' : 'Mailed'}</p>;
+  if (!isLast) return null;
+  return <p class="inbox-delivery">{readAt === null ? 'Sent' : <span title={exactTime(readAt)}>Seen</span>}</p>;
+}
+
+function Line({ message, conversation }: { readonly message: Message; readonly conversation: Conversation }): JSX.Element {
+  return (
+    <p class="inbox-line">
+      {message.body} <Time at={message.createdAt} format={clockTime} />
+      {conversation.channel === 'call' && (
+        <>
+          {' '}
+          <a href={`/calls/${conversation.id}`}>The call</a>
+        </>
+      )}
+    </p>
+  );
+}
+
+function NoteItem({ note }: { readonly note: Note }): JSX.Element {
+  return (
+    <article class="inbox-note" aria-label={`Note of ${note.authorName}, ${exactTime(note.createdAt)}`}>
+      <p class="inbox-sender">
+        <Icon name="note" size={14} /> <strong>{note.authorName}</strong> noted <Time at={note.createdAt} format={clockTime} />
+        {note.updatedAt !== note.createdAt && <span title={exactTime(note.updatedAt)}>(changed)</span>}
+      </p>
+      <MessageText body={note.body} />
+    </article>
+  );
+}
+
+function OnItsWay({ outgoing }: { readonly outgoing: Outgoing }): JSX.Element {
+  const { id, kind, body, attachments, state, problem } = outgoing;
+  const at = new Date(outgoing.writtenAtMs).toISOString();
+  const standing =
+    state === 'pending' ? (
+      <p class="inbox-delivery">{outgoing.isUncertain === true ? 'Waiting for the connection…' : 'Sending…'}</p>
+    ) : (
+      <div class="inbox-failed" role="alert">
+        <p class="inbox-delivery bad">
+          <Icon name="warning" size={14} /> Not sent. {problem}
+        </p>
+        <div class="row">
+          <Button small onClick={() => retry(id)}>
+            Try again
+          </Button>
+          <Button small kind="quiet" onClick={() => discard(id)}>
+            Discard
+          </Button>
+        </div>
+      </div>
+    );
+  if (kind === 'note') {
+    return (
+      <article class="inbox-note pending" aria-label="Your note, not saved yet">
+        <MessageText body={body} />
+        {standing}
+      </article>
+    );
+  }
+  const name = me.value?.agent.name ?? '';
+  return (
+    <div class={`inbox-pending ${state}`}>
+      <Bubble side="ours" isFirst name={name} at={at} avatar={<Avatar name={name} url={me.value?.agent.avatarUrl ?? null} size={28} />}>
+        <MessageText body={body} />
+        <Attachments attachments={attachments} />
+        {standing}
+      </Bubble>
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+// The timeline of a conversation as it is shown: windowed, read further back by scrolling, with what is new said aloud.
+
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { Button } from '../design/button.tsx';
+import { Failure, Loading } from '../design/feedback.tsx';
+import { ScrollBack } from '../design/scroll-back.tsx';
+import { agentName } from '../people.ts';
+import type { Conversation } from '../records.ts';
+import { customerName } from './customers.ts';
+import { outgoing } from './outgoing.ts';
+import { readNewest, readOlder, type Thread } from './threads.ts';
+import { type Item, itemsOf } from './timeline.ts';
+import { senderName, TimelineItem } from './timeline-items.tsx';
+import { typists } from './typing.ts';
+
+const lineChars = 70;
+const lineHeight = 21;
+
+export function Timeline({ conversation, thread }: { readonly conversation: Conversation; readonly thread: Thread }): JSX.Element {
+  const messages = thread.messages.value;
+  const notes = thread.notes.value;
+  const onTheirWay = outgoing.value;
+  const hasOlder = thread.older.value === 'more' || thread.older.value === 'reading';
+  const { items, keys } = useMemo(() => {
+    const made = itemsOf({ messages, notes, outgoing: onTheirWay.filter(({ conversationId }) => conversationId === conversation.id), from: hasOlder ? messages[0]?.createdAt : undefined });
+    return { items: made, keys: made.map(({ key }) => key) };
+  }, [messages, notes, onTheirWay, hasOlder, conversation.id]);
+
+  if (thread.older.value === 'unknown') {
+    return <div class="inbox-timeline">{thread.failure.value === undefined ? <Loading lines={6} label="Reading what was said" /> : <Failure error={thread.failure.value} retry={() => void readNewest(thread)} />}</div>;
+  }
+  const last = messages.at(-1);
+  return (
+    <div class="inbox-timeline">
+      <ScrollBack
+        label="What was said"
+        keys={keys}
+        guess={(index) => guessOf(items[index])}
+        render={(index) => {
+          const item = items[index];
+          return item === undefined ? null : <TimelineItem item={item} conversation={conversation} />;
+        }}
+        onBeginning={() => void readOlder(thread)}
+        below={({ added, toEnd }) => (
+          <Button small class="inbox-to-end" icon="down" onClick={toEnd}>
+            {added === 0 ? 'To the newest' : added === 1 ? '1 new message' : `${added} new messages`}
+          </Button>
+        )}
+      />
+      <p class="for-readers" role="status">
+        {last !== undefined && last.senderType === 'visitor' ? `${senderName(last, conversation)}: ${last.body.slice(0, 300)}` : ''}
+      </p>
+      <Typing conversation={conversation} />
+    </div>
+  );
+}
+
+/** What a row may be in height, from what is in it. */
+function guessOf(item: Item | undefined): number {
+  if (item === undefined) return 0;
+  if (item.kind === 'day') return 52;
+  if (item.kind === 'line') return 30;
+  const text = item.kind === 'message' ? item.message.body : item.kind === 'note' ? item.note.body : item.outgoing.body;
+  const lines = text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / lineChars)), 0);
+  return lines * lineHeight + (item.kind === 'message' && !item.isFirst ? 22 : 50);
+}
+
+function Typing({ conversation }: { readonly conversation: Conversation }): JSX.Element {
+  const names = typists.value.filter(({ conversationId }) => conversationId === conversation.id).map(({ senderType, senderId }) => (senderType === 'visitor' ? customerName(conversation) : agentName(senderId)));
+  return (
+    <p class="inbox-typing" role="status">
+      {names.length > 0 && `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} typing…`}
+    </p>
+  );
+}

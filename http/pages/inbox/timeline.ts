@@ -1,0 +1,117 @@
+// What was said in a conversation, as one order of things to show: days, messages with who begins to speak, notes, lines of the
+// service, and what is on its way. Plain functions, without state.
+
+import type { Message, Note } from '../records.ts';
+
+export interface SentFile {
+  readonly url: string;
+  readonly name: string;
+  readonly size: number;
+}
+
+/** What was written here and the service has not acknowledged yet. */
+export interface Outgoing {
+  /** Of a message: its id from the beginning. */
+  readonly id: string;
+  readonly conversationId: string;
+  readonly kind: 'message' | 'note';
+  readonly body: string;
+  readonly attachments: readonly SentFile[];
+  readonly writtenAtMs: number;
+  readonly state: 'pending' | 'failed';
+  /** Why it failed. */
+  readonly problem?: string;
+  /** It was tried, and no answer came. */
+  readonly isUncertain?: boolean;
+}
+
+export type Item =
+  | { readonly kind: 'day'; readonly key: string; readonly at: string }
+  | { readonly kind: 'message'; readonly key: string; readonly at: string; readonly message: Message; readonly isFirst: boolean; readonly isLast: boolean }
+  | { readonly kind: 'line'; readonly key: string; readonly at: string; readonly message: Message }
+  | { readonly kind: 'note'; readonly key: string; readonly at: string; readonly note: Note }
+  | { readonly kind: 'outgoing'; readonly key: string; readonly at: string; readonly outgoing: Outgoing };
+
+/** Messages of one sender within this time stand together. */
+const groupMs = 5 * 60_000;
+
+/** Union by id, oldest first. Of the same message twice, what was read or delivered is kept: neither is ever undone. */
+export function mergeMessages(known: readonly Message[], come: readonly Message[]): readonly Message[] {
+  const last = known.at(-1);
+  const only = come[0];
+  // What is new comes after all that is known: by far the most frequent way.
+  if (come.length === 1 && only !== undefined && (last === undefined || only.createdAt > last.createdAt)) return [...known, only];
+  const byId = new Map(known.map((message) => [message.id, message]));
+  for (const message of come) {
+    const before = byId.get(message.id);
+    byId.set(message.id, before === undefined ? message : furthestOf(before, message));
+  }
+  return [...byId.values()].sort((a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0));
+}
+
+const deliveryOrder = [null, 'queued', 'sent', 'failed'] as const;
+
+function furthestOf(one: Message, other: Message): Message {
+  const deliveryStatus = deliveryOrder[Math.max(deliveryOrder.indexOf(one.deliveryStatus), deliveryOrder.indexOf(other.deliveryStatus))] ?? null;
+  const readAt = one.readAt ?? other.readAt;
+  return readAt === one.readAt && deliveryStatus === one.deliveryStatus ? one : { ...other, readAt, deliveryStatus };
+}
+
+/** One side read what the other wrote until then. */
+export function markRead(messages: readonly Message[], read: { readonly senderType: 'visitor' | 'agent'; readonly readUpTo: string; readonly readAt: string }): readonly Message[] {
+  const isMeant = ({ senderType, readAt, createdAt }: Message): boolean => readAt === null && createdAt <= read.readUpTo && (senderType === read.senderType || (read.senderType === 'agent' && senderType === 'ai'));
+  return messages.some(isMeant) ? messages.map((message) => (isMeant(message) ? { ...message, readAt: read.readAt } : message)) : messages;
+}
+
+export function mergeNotes(known: readonly Note[], come: readonly Note[]): readonly Note[] {
+  const byId = new Map(known.map((note) => [note.id, note]));
+  for (const note of come) {
+    const before = byId.get(note.id);
+    if (before === undefined || note.updatedAt >= before.updatedAt) byId.set(note.id, note);
+  }
+  return [...byId.values()].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+}
+
+/** `from`: notes before it belong to a part that is not read yet; undefined when all was read. What is on its way comes last, unless it has arrived. */
+export function itemsOf(parts: { readonly messages: readonly Message[]; readonly notes: readonly Note[]; readonly outgoing: readonly Outgoing[]; readonly from: string | undefined }): Item[] {
+  const items: Item[] = [];
+  let day = '';
+  const add = (item: Item): void => {
+    const its = new Date(item.at).toDateString();
+    if (its !== day) items.push({ kind: 'day', key: `day ${its}`, at: item.at });
+    day = its;
+    items.push(item);
+  };
+  const notes = parts.notes.filter(({ createdAt }) => parts.from === undefined || createdAt >= parts.from);
+  let nextNote = 0;
+  const addNotesBefore = (at: string): void => {
+    for (let note = notes[nextNote]; note !== undefined && note.createdAt < at; note = notes[nextNote]) {
+      add({ kind: 'note', key: note.id, at: note.createdAt, note });
+      nextNote += 1;
+    }
+  };
+  for (const message of parts.messages) {
+    addNotesBefore(message.createdAt);
+    if (message.senderType === 'system') {
+      add({ kind: 'line', key: message.id, at: message.createdAt, message });
+      continue;
+    }
+    const before = items.at(-1);
+    const goesOn = before?.kind === 'message' && isTogether(before.message, message);
+    if (goesOn) items[items.length - 1] = { ...before, isLast: false };
+    add({ kind: 'message', key: message.id, at: message.createdAt, message, isFirst: !goesOn, isLast: true });
+  }
+  addNotesBefore('9999');
+  const arrived = new Set(parts.messages.map(({ id }) => id));
+  for (const outgoing of parts.outgoing) if (!arrived.has(outgoing.id)) add({ kind: 'outgoing', key: outgoing.id, at: new Date(outgoing.writtenAtMs).toISOString(), outgoing });
+  return items;
+}
+
+function isTogether(before: Message, message: Message): boolean {
+  return (
+    before.senderType === message.senderType &&
+    before.senderId === message.senderId &&
+    Date.parse(message.createdAt) - Date.parse(before.createdAt) < groupMs &&
+    new Date(before.createdAt).toDateString() === new Date(message.createdAt).toDateString()
+  );
+}

@@ -1,0 +1,35 @@
+// The files of a message that is being written: how far they are, and ways to stop, try again and take away.
+
+import type { JSX } from 'preact';
+import { Button, IconButton } from '../design/button.tsx';
+import { Icon } from '../design/icon.tsx';
+import { sizeOf } from '../times.ts';
+import type { Uploads } from './use-uploads.ts';
+
+export function UploadList({ uploads }: { readonly uploads: Uploads }): JSX.Element | null {
+  if (uploads.all.length === 0) return null;
+  return (
+    <ul class="inbox-uploads" aria-label="Files">
+      {uploads.all.map(({ id, name, size, progress, problem, file }) => (
+        <li key={id} class={problem === undefined ? '' : 'bad'}>
+          <Icon name="clip" size={16} />
+          <span class="truncate">{name}</span>
+          {problem === undefined ? (
+            <>
+              <span class="soft">{sizeOf(size)}</span>
+              {file === undefined && <progress max={1} value={progress} aria-label={`${name} is being uploaded`} />}
+            </>
+          ) : (
+            <>
+              <span role="alert">{problem}</span>
+              <Button small onClick={() => uploads.retry(id)}>
+                Try again
+              </Button>
+            </>
+          )}
+          <IconButton small icon="cross" label={file === undefined && problem === undefined ? `Stop ${name}` : `Remove ${name}`} onClick={() => uploads.remove(id)} />
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,66 @@
+// Files on their way to a message: a link is asked for, the bytes go by it, and the message names where they lie. Each says how far it
+// is, can be stopped, and tried again.
+
+import { call } from '../api.ts';
+import type { SentFile } from './timeline.ts';
+
+export interface Upload {
+  readonly id: number;
+  readonly name: string;
+  readonly size: number;
+  /** 0 to 1. */
+  readonly progress: number;
+  readonly problem?: string;
+  /** Once it is there. */
+  readonly file?: SentFile;
+}
+
+interface UploadOptions {
+  readonly file: File;
+  readonly onProgress: (progress: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** As many as one message takes. */
+export const maxFiles = 20;
+
+/** Rejects with an error whose message a person can read. */
+export async function upload({ file, onProgress, signal }: UploadOptions): Promise<SentFile> {
+  const contentType = file.type === '' ? 'application/octet-stream' : file.type;
+  const { uploadUrl, publicUrl } = await call<{ uploadUrl: string; publicUrl: string }>('POST', '/uploads/presigned', { body: { filename: file.name === '' ? 'file' : file.name, contentType, size: file.size }, signal });
+  await put(ownAddress(uploadUrl), { file, contentType, onProgress, signal });
+  return { url: publicUrl, name: file.name, size: file.size };
+}
+
+/** Links name the address that the service is known by; where it stores files itself, this page's own leads there too, and its policy allows no other. */
+export function ownAddress(url: string): string {
+  const parsed = URL.parse(url, location.origin);
+  return parsed?.pathname.startsWith('/storage/') === true ? parsed.pathname + parsed.search : url;
+}
+
+function put(url: string, { file, contentType, onProgress, signal }: UploadOptions & { readonly contentType: string }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // fetch() does not tell how much was sent.
+    const request = new XMLHttpRequest();
+    request.open('PUT', url);
+    request.setRequestHeader('Content-Type', contentType);
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
+    request.onload = () => (request.status < 300 ? resolve() : reject(new Error(problemIn(request))));
+    request.onerror = () => reject(new Error('The connection broke off.'));
+    request.onabort = () => reject(new DOMException('Stopped.', 'AbortError'));
+    signal.addEventListener('abort', () => request.abort());
+    if (signal.aborted) reject(new DOMException('Stopped.', 'AbortError'));
+    else request.send(file);
+  });
+}
+
+function problemIn({ responseText, status }: XMLHttpRequest): string {
+  try {
+    const { message } = JSON.parse(responseText) as { message?: string };
+    if (message !== undefined) return message;
+  } catch {
+    // Not one of the service's answers.
+  }
+  return `The file was not taken (${status}).`;
+}
+

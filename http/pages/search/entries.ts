@@ -1,0 +1,82 @@
+// What the palette shows of commands, people and conversations: one kind of entry, that is done or led to.
+
+import type { Command } from '../commands.ts';
+import type { IconName } from '../design/icon.tsx';
+import type { Agent, Contact, SearchRow } from '../records.ts';
+import { countOf } from '../times.ts';
+import { nameOfCustomer } from './finding.ts';
+import { rank } from './fuzzy.ts';
+
+interface EntryLook {
+  readonly id: string;
+  readonly title: string;
+  readonly hint?: string | undefined;
+  readonly icon: IconName;
+  readonly keys?: string | undefined;
+  /** Found by the service, so that what it met is marked. */
+  readonly isFound?: boolean;
+}
+
+export type Entry = EntryLook & ({ readonly run: () => void } | { readonly href: string });
+
+export interface EntryGroup {
+  readonly title: string;
+  readonly entries: readonly Entry[];
+}
+
+const maxRanked = 8;
+const maxAgents = 4;
+const channelIcons = { chat: 'chat', ticket: 'ticket', call: 'call' } as const;
+
+/** By their groups while nothing is typed; then the best of all. The palette itself is not among them. */
+export function commandEntries(text: string, commands: readonly Command[]): EntryGroup[] {
+  const known = distinct(commands).filter(({ id }) => id !== 'palette.open');
+  if (text === '') return grouped(known).map(([title, group]) => ({ title, entries: group.map(entryOf) }));
+  const best = rank(text, known, ({ title, group, words = '' }) => ({ title, beside: `${group} ${words}` })).slice(0, maxRanked);
+  return [{ title: 'Commands', entries: best.map(entryOf) }];
+}
+
+/** Those that were added last come first, and hide what has the same id. */
+export function distinct(commands: readonly Command[]): Command[] {
+  return [...new Map(commands.toReversed().map((command) => [command.id, command])).values()].toReversed();
+}
+
+/** By what they belong to, in the order in which that comes first. */
+export function grouped(commands: readonly Command[]): (readonly [string, readonly Command[]])[] {
+  const groups = new Map<string, Command[]>();
+  for (const command of commands) groups.set(command.group, [...(groups.get(command.group) ?? []), command]);
+  return [...groups];
+}
+
+function entryOf({ id, title, keys, run }: Command): Entry {
+  return { id, title, icon: 'bolt', keys: keys?.[0], run };
+}
+
+export function agentEntries(text: string, agents: readonly Agent[]): Entry[] {
+  if (text === '') return [];
+  return rank(text, agents, ({ name, email }) => ({ title: name, beside: email }))
+    .slice(0, maxAgents)
+    .map(({ id, name, role, status }) => ({ id: `agent.${id}`, title: name, hint: `${role}, ${status}`, icon: 'people', href: `/settings/agents/${id}` }));
+}
+
+export function contactEntries(contacts: readonly Contact[]): Entry[] {
+  return contacts.map((contact) => {
+    const title = nameOfCustomer(contact);
+    const hint = [contact.email, contact.phone, contact.company].filter((part) => part !== null && part !== title).join(', ');
+    return { id: `contact.${contact.id}`, title, hint, icon: 'person', isFound: true, href: `/contacts/${contact.id}` };
+  });
+}
+
+export function conversationEntries(rows: readonly SearchRow[]): Entry[] {
+  return rows.map((row) => {
+    const title = row.subject ?? nameOfCustomer({ name: row.visitorName, email: row.visitorEmail });
+    return { id: `conversation.${row.conversationId}`, title, hint: row.matchedBody, icon: channelIcons[row.channel], isFound: true, href: `/inbox/all/${row.conversationId}` };
+  });
+}
+
+/** The way to the whole search. */
+export function searchEntry(text: string, total: number | undefined): Entry[] {
+  if (text === '') return [];
+  const hint = total === undefined ? undefined : total === 1 ? '1 conversation' : `${countOf(total)} conversations`;
+  return [{ id: 'search', title: `Search everything for “${text}”`, hint, icon: 'search', href: `/search?${new URLSearchParams({ q: text }).toString()}` }];
+}

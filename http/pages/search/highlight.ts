@@ -1,0 +1,71 @@
+// Which parts of a text a search met, by the rule that the service searches by: words in any case, without diacritics; the last one
+// also as a beginning; one letter wrong in words of five letters or more; pairs of characters where words have no spaces. It only
+// shows what was found, so where it differs from the service a word is merely not marked.
+
+import { foldText } from './fuzzy.ts';
+
+export interface Part {
+  readonly text: string;
+  readonly isHit: boolean;
+}
+
+const wordPattern = /[\p{L}\p{N}\p{M}]+/gu;
+const pairedScripts = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const typoLetters = 5;
+const prefixLetters = 2;
+
+/** The text cut where hits begin and end, in order; joined it is the text again. */
+export function partsOf(text: string, query: string): Part[] {
+  const sought = (query.match(wordPattern) ?? []).map(foldText);
+  if (sought.length === 0) return text === '' ? [] : [{ text, isHit: false }];
+  const parts: Part[] = [];
+  let at = 0;
+  for (const match of text.matchAll(wordPattern)) {
+    for (const { from, to } of hitsIn(match[0], sought)) {
+      const start = match.index + from;
+      if (start > at) parts.push({ text: text.slice(at, start), isHit: false });
+      parts.push({ text: text.slice(start, match.index + to), isHit: true });
+      at = match.index + to;
+    }
+  }
+  if (at < text.length) parts.push({ text: text.slice(at), isHit: false });
+  return parts;
+}
+
+function hitsIn(word: string, sought: readonly string[]): { from: number; to: number }[] {
+  if (pairedScripts.test(word)) return sought.filter((one) => pairedScripts.test(one)).flatMap((one) => placesOf(word, one)).sort((a, b) => a.from - b.from).filter(isFree());
+  const folded = foldText(word);
+  return sought.some((one, index) => meets(folded, one, index === sought.length - 1)) ? [{ from: 0, to: word.length }] : [];
+}
+
+/** Keeps those that begin after the one before ended. */
+function isFree(): (place: { from: number; to: number }) => boolean {
+  let end = 0;
+  return ({ from, to }) => {
+    if (from < end) return false;
+    end = to;
+    return true;
+  };
+}
+
+function placesOf(word: string, sought: string): { from: number; to: number }[] {
+  const places = [];
+  for (let from = word.indexOf(sought); from >= 0; from = word.indexOf(sought, from + sought.length)) places.push({ from, to: from + sought.length });
+  return places;
+}
+
+function meets(word: string, sought: string, isLast: boolean): boolean {
+  if (word === sought) return true;
+  if (isLast && sought.length >= prefixLetters && word.startsWith(sought)) return true;
+  return sought.length >= typoLetters && isOneOff(word, sought);
+}
+
+/** One letter wrong, missing, added, or exchanged with its neighbour. */
+export function isOneOff(word: string, other: string): boolean {
+  if (Math.abs(word.length - other.length) > 1) return false;
+  let same = 0;
+  while (same < word.length && word[same] === other[same]) same += 1;
+  const [a, b] = [word.slice(same), other.slice(same)];
+  if (a.slice(1) === b.slice(1) || a.slice(1) === b || a === b.slice(1)) return true;
+  return a.length > 1 && a[0] === b[1] && a[1] === b[0] && a.slice(2) === b.slice(2);
+}

@@ -1,0 +1,131 @@
+// The command palette: one field that finds what can be done, conversations, contacts and agents, and does it or goes there
+// (WAI-ARIA combobox with a list; the focus stays in the field, arrows move the choice).
+
+import type { JSX } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { commands, keysForReading } from '../commands.ts';
+import { Dialog } from '../design/dialog.tsx';
+import { Icon } from '../design/icon.tsx';
+import { messageOf } from '../api.ts';
+import { navigate } from '../location.ts';
+import { joinedAgents } from '../people.ts';
+import { findContacts, findConversations, isSearchable, useFinding } from './finding.ts';
+import { Marked } from './marked.tsx';
+import { agentEntries, commandEntries, contactEntries, conversationEntries, type Entry, type EntryGroup, searchEntry } from './entries.ts';
+
+const foundRows = 6;
+
+export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JSX.Element {
+  const [typed, setTyped] = useState('');
+  const [chosen, setChosen] = useState(0);
+  const list = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const text = typed.trim();
+  const found = useFinding(isSearchable(text) && text.length > 1 ? text : '', (signal) =>
+    Promise.all([findConversations({ q: text.slice(0, 200), limit: foundRows, signal }), findContacts(text.slice(0, 200), foundRows, signal)]).then(([answer, contacts]) => ({ ...answer, contacts })),
+  );
+
+  const groups: readonly EntryGroup[] = [
+    ...commandEntries(text, commands.value),
+    { title: 'Agents', entries: agentEntries(text, joinedAgents.value) },
+    { title: 'Contacts', entries: contactEntries(found.value?.contacts ?? []) },
+    { title: 'Conversations', entries: conversationEntries(found.value?.rows ?? []) },
+    { title: 'Search', entries: searchEntry(text, found.value?.total) },
+  ].filter(({ entries }) => entries.length > 0);
+  const entries = groups.flatMap((group) => group.entries);
+  const current = Math.min(chosen, entries.length - 1);
+
+  useEffect(() => setChosen(0), [text]);
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+  }, [current, entries.length]);
+
+  // The dialog gives the focus back as it closes; what the entry does with the focus comes after that.
+  const run = (entry: Entry | undefined): void => {
+    if (entry === undefined) return;
+    onClose();
+    setTimeout(() => ('href' in entry ? navigate(entry.href) : entry.run()));
+  };
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.isComposing) return;
+    const last = entries.length - 1;
+    const to = { ArrowDown: current === last ? 0 : current + 1, ArrowUp: current <= 0 ? last : current - 1, PageDown: Math.min(last, current + 8), PageUp: Math.max(0, current - 8) }[event.key];
+    if (event.key === 'Enter') run(entries[current]);
+    else if (to !== undefined) setChosen(to);
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    <Dialog title="Find a command, a conversation or a person" bare onClose={onClose}>
+      <div class="palette">
+        <div class="palette-field">
+          <Icon name="search" />
+          <input
+            type="text"
+            role="combobox"
+            aria-label="Find a command, a conversation or a person"
+            aria-expanded="true"
+            aria-controls={id}
+            aria-autocomplete="list"
+            aria-activedescendant={entries.length === 0 ? undefined : `${id}-${current}`}
+            placeholder="What do you want to do, or whom do you look for?"
+            autocomplete="off"
+            spellcheck={false}
+            maxLength={200}
+            autofocus
+            value={typed}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+            onKeyDown={onKeyDown}
+          />
+          {found.asking && <span class="spinner soft" />}
+        </div>
+        <div class="palette-list" role="listbox" id={id} aria-label="What was found" ref={list}>
+          {groups.map((group) => (
+            <div role="group" key={group.title} aria-label={group.title}>
+              <div class="palette-group" aria-hidden="true">
+                {group.title}
+              </div>
+              {group.entries.map((entry) => {
+                const index = entries.indexOf(entry);
+                return <Row key={entry.id} entry={entry} text={text} id={`${id}-${index}`} isChosen={index === current} onPoint={() => setChosen(index)} onChoose={() => run(entry)} />;
+              })}
+            </div>
+          ))}
+        </div>
+        <p class="palette-end" role="status">
+          {found.failure !== undefined ? `Conversations and contacts could not be searched: ${messageOf(found.failure)}` : entries.length === 0 ? (found.asking ? 'Searching…' : 'Nothing was found.') : ''}
+        </p>
+      </div>
+    </Dialog>
+  );
+}
+
+interface RowProps {
+  readonly entry: Entry;
+  readonly text: string;
+  readonly id: string;
+  readonly isChosen: boolean;
+  readonly onPoint: () => void;
+  readonly onChoose: () => void;
+}
+
+/** Moving the pointer chooses; scrolling under one that rests does not. */
+function Row({ entry, text, id, isChosen, onPoint, onChoose }: RowProps): JSX.Element {
+  return (
+    <div class="palette-row" role="option" id={id} aria-selected={isChosen} onMouseMove={isChosen ? undefined : onPoint} onMouseDown={(event) => event.preventDefault()} onClick={onChoose}>
+      <Icon name={entry.icon} size={18} />
+      <span class="palette-name truncate">
+        {entry.isFound ? <Marked text={entry.title} query={text} /> : entry.title}
+        {entry.hint !== undefined && (
+          <span class="soft">
+            {' '}
+            {entry.isFound ? <Marked text={entry.hint} query={text} /> : entry.hint}
+          </span>
+        )}
+      </span>
+      {entry.keys !== undefined && <kbd>{keysForReading(entry.keys)}</kbd>}
+    </div>
+  );
+}

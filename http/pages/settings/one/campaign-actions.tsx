@@ -1,0 +1,63 @@
+// What may become of a campaign: live, paused, copied, archived. The same in the list and on its own page.
+
+import type { JSX } from 'preact';
+import { call } from '../../api.ts';
+import { Confirm } from '../../design/dialog.tsx';
+import { Badge } from '../../design/feedback.tsx';
+import type { MenuItem } from '../../design/menu.tsx';
+import { navigate } from '../../location.ts';
+import { notify, notifyFailure } from '../../notices.ts';
+import { type Campaign, type CampaignStatus, statusNames } from './campaign.ts';
+
+const statusKinds: Readonly<Record<CampaignStatus, 'good' | 'warn' | 'accent' | undefined>> = { live: 'good', paused: 'warn', draft: 'accent', archived: undefined };
+export function StatusBadge({ status }: { readonly status: CampaignStatus }): JSX.Element {
+  const kind = statusKinds[status];
+  return <Badge {...(kind === undefined ? {} : { kind })}>{statusNames[status]}</Badge>;
+}
+
+export function ArchiveCampaign({ campaign, onClose, onDone }: { readonly campaign: Campaign; readonly onClose: () => void; readonly onDone: () => void }): JSX.Element {
+  return (
+    <Confirm
+      title={`Archive “${campaign.name}”?`}
+      action="Archive it"
+      onClose={onClose}
+      onConfirm={async () => {
+        await call('DELETE', `/campaigns/${campaign.id}`);
+        notify({ kind: 'done', text: `“${campaign.name}” is archived.` });
+        onDone();
+      }}
+    >
+      <p>Nobody sees it any more, and it can no longer be changed. Its figures stay, and a copy of it can be made.</p>
+    </Confirm>
+  );
+}
+
+/** What may become of it from where it is. */
+export function campaignItems(campaign: Campaign, onArchive: (campaign: Campaign) => void, onChanged: () => void): readonly MenuItem[] {
+  const items: MenuItem[] = [];
+  if (campaign.status !== 'live' && campaign.status !== 'archived') items.push({ label: 'Go live', run: () => void moveCampaign(campaign, 'live', onChanged) });
+  if (campaign.status === 'live') items.push({ label: 'Pause', run: () => void moveCampaign(campaign, 'paused', onChanged) });
+  items.push({ label: 'Make a copy', run: () => void copyCampaign(campaign) });
+  if (campaign.status !== 'archived') items.push({ kind: 'line' }, { label: 'Archive', danger: true, run: () => onArchive(campaign) });
+  return items;
+}
+
+async function moveCampaign(campaign: Campaign, status: 'live' | 'paused', onChanged: () => void): Promise<void> {
+  try {
+    await call('PATCH', `/campaigns/${campaign.id}`, { body: { status } });
+    notify({ kind: 'done', text: status === 'live' ? `“${campaign.name}” is live. Visitors see it from the next page they open.` : `“${campaign.name}” is paused.` });
+    onChanged();
+  } catch (error) {
+    notifyFailure(error);
+  }
+}
+
+async function copyCampaign(campaign: Campaign): Promise<void> {
+  try {
+    const copy = await call<Campaign>('POST', `/campaigns/${campaign.id}/duplicate`);
+    notify({ kind: 'done', text: 'This is the copy, as a draft.' });
+    navigate(`/settings/campaigns/${copy.id}`);
+  } catch (error) {
+    notifyFailure(error);
+  }
+}

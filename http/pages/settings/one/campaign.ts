@@ -1,0 +1,113 @@
+// A campaign as the API has it, as a form holds it, and in words.
+
+import type { CampaignContent, CampaignFrequency, UrlMatch } from '../../records.ts';
+import { matchInWords } from './url-words.ts';
+
+export type CampaignStatus = 'draft' | 'live' | 'paused' | 'archived';
+
+export interface TriggerRules {
+  readonly urlMatch?: UrlMatch;
+  readonly showAfterMs?: number;
+  readonly exitIntent?: boolean;
+  readonly scrollDepthPct?: number;
+  readonly frequency?: CampaignFrequency;
+  readonly officeHoursOnly?: boolean;
+}
+
+export interface Campaign {
+  readonly id: string;
+  readonly name: string;
+  readonly status: CampaignStatus;
+  readonly triggerRules: TriggerRules;
+  readonly content: CampaignContent;
+  readonly stats: { readonly impressions: number; readonly clicks: number; readonly startedChats: number };
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export type QuickReply = NonNullable<CampaignContent['quickReplies']>[number];
+
+export interface CampaignValues {
+  readonly name: string;
+  readonly everyPage: boolean;
+  readonly urlMatch: UrlMatch;
+  /** As typed. */
+  readonly showAfterSeconds: string;
+  readonly scrollDepthPct: string;
+  readonly exitIntent: boolean;
+  readonly frequency: CampaignFrequency;
+  readonly officeHoursOnly: boolean;
+  readonly body: string;
+  readonly agentName: string;
+  readonly agentAvatarUrl: string;
+  readonly quickReplies: readonly QuickReply[];
+}
+
+export const statusNames: Readonly<Record<CampaignStatus, string>> = { draft: 'Draft', live: 'Live', paused: 'Paused', archived: 'Archived' };
+export const frequencyNames: Readonly<Record<CampaignFrequency, string>> = { once: 'once per visitor', session: 'once per visit', always: 'every time' };
+
+export function valuesOf(campaign: Campaign | undefined): CampaignValues {
+  const { urlMatch, showAfterMs = 0, exitIntent = false, scrollDepthPct = 0, frequency = 'session', officeHoursOnly = false } = campaign?.triggerRules ?? {};
+  const { body = '', agentName = '', agentAvatarUrl = '', quickReplies = [] } = campaign?.content ?? {};
+  return {
+    name: campaign?.name ?? '',
+    everyPage: urlMatch === undefined,
+    urlMatch: urlMatch ?? { operator: 'contains', value: '' },
+    showAfterSeconds: String(showAfterMs / 1000),
+    scrollDepthPct: String(scrollDepthPct),
+    exitIntent,
+    frequency,
+    officeHoursOnly,
+    body,
+    agentName,
+    agentAvatarUrl,
+    quickReplies,
+  };
+}
+
+export function rulesOf(values: CampaignValues): TriggerRules {
+  return {
+    ...(values.everyPage ? {} : { urlMatch: values.urlMatch }),
+    showAfterMs: Math.round(numberOf(values.showAfterSeconds) * 1000),
+    exitIntent: values.exitIntent,
+    scrollDepthPct: numberOf(values.scrollDepthPct),
+    frequency: values.frequency,
+    officeHoursOnly: values.officeHoursOnly,
+  };
+}
+
+export function contentOf({ body, agentName, agentAvatarUrl, quickReplies }: CampaignValues): CampaignContent {
+  return {
+    body,
+    ...(agentName.trim() === '' ? {} : { agentName }),
+    ...(agentAvatarUrl.trim() === '' ? {} : { agentAvatarUrl: agentAvatarUrl.trim() }),
+    ...(quickReplies.length === 0 ? {} : { quickReplies: quickReplies.map(({ label, action, value }) => (action === 'navigate' ? { label, action, value: value?.trim() ?? '' } : { label, action })) }),
+  };
+}
+
+/** An empty field is nought; what is no number goes to the service as it is, which says so at the field. */
+function numberOf(text: string): number {
+  return Number(text.trim().replace(',', '.'));
+}
+
+/** "On pages whose address contains “/cart”, after 5 seconds, once per visit, while you are open." */
+export function rulesInWords({ urlMatch, showAfterMs = 0, exitIntent = false, scrollDepthPct = 0, frequency = 'session', officeHoursOnly = false }: TriggerRules): string {
+  const seconds = showAfterMs / 1000;
+  const when = [
+    ...(seconds > 0 ? [`after ${new Intl.NumberFormat().format(seconds)} ${seconds === 1 ? 'second' : 'seconds'}`] : []),
+    ...(scrollDepthPct > 0 ? [`once ${scrollDepthPct} % of the page was scrolled`] : []),
+    ...(exitIntent ? ['when the pointer leaves the page'] : []),
+  ];
+  return [`On ${urlMatch === undefined ? 'every page' : matchInWords(urlMatch)}`, when.length === 0 ? 'at once' : when.join(', then '), frequencyNames[frequency], ...(officeHoursOnly ? ['while you are open'] : [])].join(', ');
+}
+
+/** "12 %"; a dash where nothing was shown. */
+export function shareOf(part: number, whole: number): string {
+  return whole === 0 ? '–' : new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(part / whole);
+}
+
+/** Where a link may lead that is shown or followed: the web, and nothing else. */
+export function webAddress(text: string): string | undefined {
+  const url = URL.parse(text.trim());
+  return url !== null && (url.protocol === 'https:' || url.protocol === 'http:') ? url.href : undefined;
+}

@@ -1,0 +1,47 @@
+// Colours as they are told apart: contrast by WCAG 2.2, and what is to be said of a colour that customers would hardly see.
+
+const white = '#ffffff';
+/** What the widget writes in on a light colour. */
+const black = '#111111';
+const textContrast = 4.5;
+const shapeContrast = 3;
+
+export function isHex(text: string): boolean {
+  return /^#[0-9a-f]{6}$/i.test(text);
+}
+
+/** "#25f" and "2563EB" as "#2255ff" and "#2563eb"; what is no colour stays as it is. */
+export function normalHex(text: string): string {
+  const bare = text.trim().replace(/^#/, '');
+  if (/^[0-9a-f]{3}$/i.test(bare)) return `#${[...bare].map((sign) => sign + sign).join('')}`.toLowerCase();
+  return /^[0-9a-f]{6}$/i.test(bare) ? `#${bare}`.toLowerCase() : text;
+}
+
+function luminanceOf(hex: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** 1 to 21. */
+export function contrastOf(one: string, other: string): number {
+  const [lighter = 0, darker = 0] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => b - a);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+/** What the widget writes in on this colour. */
+export function inkOn(hex: string): string {
+  return contrastOf(hex, white) >= contrastOf(hex, black) ? white : black;
+}
+
+/** What to know of a site's colour before choosing it; empty when there is nothing. */
+export function warningsOf(hex: string): readonly string[] {
+  const ratio = contrastOf(hex, inkOn(hex));
+  const warnings: string[] = [];
+  if (ratio < textContrast) warnings.push(`Text on it is hard to read: a contrast of ${ratio.toFixed(1)}, where 4.5 is needed. A lighter or a darker one does better.`);
+  const onPage = contrastOf(hex, white);
+  if (onPage < shapeContrast) warnings.push(`On a white page the button is hard to see: a contrast of ${onPage.toFixed(1)}, where 3 is needed.`);
+  return warnings;
+}

@@ -1,0 +1,69 @@
+// A goal as the API has it, as a form holds it, and the ranges its figures are of.
+
+import type { GoalCompletion, UrlMatch } from '../../records.ts';
+
+export type GoalStatus = 'active' | 'paused' | 'archived';
+
+export interface Goal {
+  readonly id: string;
+  readonly name: string;
+  readonly condition: UrlMatch;
+  readonly valueCents: number | null;
+  readonly status: GoalStatus;
+  readonly createdAt: string;
+}
+
+export interface Completions {
+  readonly completions: readonly GoalCompletion[];
+  readonly total: number;
+  readonly totalValueCents: number;
+}
+
+export interface GoalValues {
+  readonly name: string;
+  readonly condition: UrlMatch;
+  /** As typed, in whole units: "12.50". */
+  readonly value: string;
+}
+
+export const goalStatusNames: Readonly<Record<GoalStatus, string>> = { active: 'Active', paused: 'Paused', archived: 'Archived' };
+
+export const ranges = [
+  { value: '7', label: 'The last 7 days' },
+  { value: '30', label: 'The last 30 days' },
+  { value: '90', label: 'The last 90 days' },
+  { value: '365', label: 'The last 365 days' },
+] as const;
+export type RangeDays = (typeof ranges)[number]['value'];
+
+const dayMs = 24 * 3600_000;
+
+/** Up to now, which is the service's to say. */
+export function sinceOf(days: RangeDays, nowMs: number): { readonly from: string } {
+  return { from: new Date(nowMs - Number(days) * dayMs).toISOString() };
+}
+
+/** As reports are asked for it: the longest has no word of its own there. */
+export function reportRangeOf(days: RangeDays, nowMs: number): Readonly<Record<string, string>> {
+  return days === '365' ? { range: 'custom', ...sinceOf(days, nowMs), to: new Date(nowMs).toISOString() } : { range: `${days}d` };
+}
+
+export function valuesOf(goal: Goal | undefined): GoalValues {
+  return { name: goal?.name ?? '', condition: goal?.condition ?? { operator: 'contains', value: '' }, value: goal === undefined || goal.valueCents === null ? '' : (goal.valueCents / 100).toFixed(2) };
+}
+
+export function bodyOf({ name, condition, value }: GoalValues): { readonly name: string; readonly condition: UrlMatch; readonly valueCents: number | string | null } {
+  return { name, condition, valueCents: sent(value) };
+}
+
+function sent(value: string): number | string | null {
+  const cents = centsOf(value);
+  return cents === undefined ? value : cents;
+}
+
+/** An empty field is no value. Undefined for what is no amount: that goes to the service as it is, which refuses it at its field. */
+export function centsOf(text: string): number | null | undefined {
+  const bare = text.trim();
+  if (bare === '') return null;
+  return /^\d+(?:[.,]\d{1,2})?$/.test(bare) ? Math.round(Number(bare.replace(',', '.')) * 100) : undefined;
+}

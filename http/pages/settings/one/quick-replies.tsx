@@ -1,0 +1,40 @@
+// Up to three answers that a visitor may give a campaign by pressing a button.
+
+import type { JSX } from 'preact';
+import { Button, IconButton } from '../../design/button.tsx';
+import { SelectField, TextField } from '../../design/field.tsx';
+import type { QuickReply } from './campaign.ts';
+
+const maxReplies = 3;
+const actions = [
+  { value: 'start-chat', label: 'begins a chat with it' },
+  { value: 'navigate', label: 'leads to a page' },
+  { value: 'dismiss', label: 'closes the message' },
+] as const;
+
+export function QuickReplyFields({ replies, onReplies, errorOf }: { readonly replies: readonly QuickReply[]; readonly onReplies: (replies: readonly QuickReply[]) => void; readonly errorOf: (path: string) => string | undefined }): JSX.Element {
+  const change = (index: number, changes: Partial<QuickReply>): void => onReplies(replies.map((one, at) => (at === index ? { ...one, ...changes } : one)));
+  return (
+    <fieldset class="check-list">
+      <legend>Answers to press</legend>
+      <p class="hint">Up to {maxReplies}. Without any, there is a button that opens the chat.</p>
+      <ul class="stack">
+        {replies.map((reply, index) => (
+          <li key={index} class="quick-reply" role="group" aria-label={`Answer ${index + 1}`}>
+            <TextField label="It says" required maxLength={80} value={reply.label} onValue={(label) => change(index, { label })} error={errorOf(`.${index}.label`)} />
+            <SelectField label="and" value={reply.action} choices={actions} onValue={(action) => change(index, { action })} error={errorOf(`.${index}.action`)} />
+            {reply.action === 'navigate' && <TextField label="Page" required maxLength={2048} placeholder="/prices or https://…" value={reply.value ?? ''} onValue={(value) => change(index, { value })} error={errorOf(`.${index}.value`)} />}
+            <IconButton icon="trash" label={`Take away answer ${index + 1}`} onClick={() => onReplies(replies.filter((_, at) => at !== index))} />
+          </li>
+        ))}
+      </ul>
+      {replies.length < maxReplies && (
+        <p class="quick-add">
+          <Button small icon="plus" onClick={() => onReplies([...replies, { label: '', action: 'start-chat' }])}>
+            Add an answer
+          </Button>
+        </p>
+      )}
+    </fieldset>
+  );
+}

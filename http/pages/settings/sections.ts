@@ -1,0 +1,54 @@
+// The sections of the settings: one table that the side list, the palette and the addresses are made of. What a role may not see is
+// not offered; the service refuses it anyway.
+
+import type { Command } from '../commands.ts';
+import type { IconName } from '../design/icon.tsx';
+import type { Load } from '../design/lazy.tsx';
+import { navigate } from '../location.ts';
+import type { Role } from '../records.ts';
+import { hasRole } from '../session.ts';
+import type { SectionProps } from './section.tsx';
+
+export interface SettingsSection {
+  /** In the address: /settings/{slug}. */
+  readonly slug: string;
+  readonly title: string;
+  readonly group: string;
+  readonly icon: IconName;
+  /** The lowest that may see it. */
+  readonly role: Role;
+  /** Words that find it beside its title. */
+  readonly words?: string;
+  readonly load: Load<SectionProps>;
+}
+
+export const sections: readonly SettingsSection[] = [
+  { slug: 'workspace', title: 'Workspace', group: 'Your business', icon: 'home', role: 'admin', words: 'name time zone routing rating shop', load: async () => (await import('./one/workspace.tsx')).WorkspaceSettings },
+  { slug: 'hours', title: 'Business hours', group: 'Your business', icon: 'clock', role: 'admin', words: 'opening holidays', load: async () => (await import('./one/hours.tsx')).Hours },
+  { slug: 'agents', title: 'Agents', group: 'Your business', icon: 'people', role: 'supervisor', words: 'invite colleagues seats roles', load: async () => (await import('./one/agents.tsx')).Agents },
+  { slug: 'departments', title: 'Departments', group: 'Your business', icon: 'person', role: 'admin', words: 'teams groups', load: async () => (await import('./one/departments.tsx')).Departments },
+  { slug: 'sites', title: 'Sites', group: 'Channels', icon: 'globe', role: 'admin', words: 'widget snippet colours', load: async () => (await import('./one/sites.tsx')).Sites },
+  { slug: 'email', title: 'Email', group: 'Channels', icon: 'ticket', role: 'admin', words: 'mail domain dns addresses', load: async () => (await import('./two/email.tsx')).Email },
+  { slug: 'phone-numbers', title: 'Phone numbers', group: 'Channels', icon: 'call', role: 'admin', words: 'calls voicemail', load: async () => (await import('./two/phone-numbers.tsx')).PhoneNumbers },
+  { slug: 'saved-replies', title: 'Saved replies', group: 'Answers and outreach', icon: 'bolt', role: 'agent', words: 'shortcuts snippets canned', load: async () => (await import('./one/saved-replies.tsx')).SavedReplies },
+  { slug: 'knowledge', title: 'Knowledge', group: 'Answers and outreach', icon: 'book', role: 'agent', words: 'articles documents help', load: async () => (await import('./two/knowledge.tsx')).Knowledge },
+  { slug: 'campaigns', title: 'Campaigns', group: 'Answers and outreach', icon: 'megaphone', role: 'supervisor', words: 'proactive messages', load: async () => (await import('./one/campaigns.tsx')).Campaigns },
+  { slug: 'goals', title: 'Goals', group: 'Answers and outreach', icon: 'flag', role: 'supervisor', words: 'conversions', load: async () => (await import('./one/goals.tsx')).Goals },
+  { slug: 'billing', title: 'Billing', group: 'Account', icon: 'card', role: 'admin', words: 'plan seats invoices', load: async () => (await import('./two/billing.tsx')).Billing },
+  { slug: 'audit-log', title: 'Audit log', group: 'Account', icon: 'list', role: 'admin', words: 'history changes', load: async () => (await import('./two/audit-log.tsx')).AuditLog },
+  { slug: 'data', title: 'Data and privacy', group: 'Account', icon: 'download', role: 'admin', words: 'export erase gdpr forget customer backup', load: async () => (await import('./two/data.tsx')).Data },
+  { slug: 'api-keys', title: 'API keys', group: 'For developers', icon: 'key', role: 'admin', load: async () => (await import('./two/api-keys.tsx')).ApiKeys },
+  { slug: 'apps', title: 'Apps', group: 'For developers', icon: 'link', role: 'admin', words: 'oauth', load: async () => (await import('./two/apps.tsx')).Apps },
+  { slug: 'webhooks', title: 'Webhooks', group: 'For developers', icon: 'hook', role: 'admin', words: 'deliveries', load: async () => (await import('./two/webhooks.tsx')).Webhooks },
+  { slug: 'verification', title: 'Verification', group: 'For developers', icon: 'check', role: 'admin', words: 'codes otp totp', load: async () => (await import('./two/verification.tsx')).Verification },
+];
+
+/** Those that who is signed in may see, in order. */
+export function ownSections(): readonly SettingsSection[] {
+  return sections.filter(({ role }) => hasRole(role));
+}
+
+/** A way to each of them, for the palette. */
+export function sectionCommands(): readonly Command[] {
+  return ownSections().map(({ slug, title, words }) => ({ id: `settings.${slug}`, title: `Settings: ${title.toLowerCase().replace('api', 'API')}`, group: 'Settings', ...(words === undefined ? {} : { words }), run: () => navigate(`/settings/${slug}`) }));
+}

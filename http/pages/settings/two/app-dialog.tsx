@@ -1,0 +1,66 @@
+// Registering an app, and changing what it may do and where it leads back to.
+
+import type { JSX } from 'preact';
+import { call } from '../../api.ts';
+import { Button } from '../../design/button.tsx';
+import { Dialog } from '../../design/dialog.tsx';
+import { Checkbox, TextArea, TextField } from '../../design/field.tsx';
+import { Form, useForm } from '../../design/form.tsx';
+import { Choices } from './choices.tsx';
+import type { OAuthApp } from './records.ts';
+import { scopes } from './scopes.ts';
+
+export interface RegisteredApp extends OAuthApp {
+  /** Of a new app that is not public. */
+  readonly clientSecret?: string | null;
+}
+
+const offered = scopes.filter(({ forApps }) => forApps).map(({ scope, label }) => ({ value: scope, label }));
+
+/** Each on a line of its own. */
+export function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+export function AppDialog({ app, onSaved, onClose }: { readonly app?: OAuthApp | undefined; readonly onSaved: (app: RegisteredApp) => void; readonly onClose: () => void }): JSX.Element {
+  const start: { name: string; redirectUris: string; scopes: readonly string[]; public: boolean } = { name: app?.name ?? '', redirectUris: app?.redirectUris.join('\n') ?? '', scopes: app?.scopes ?? [], public: app?.public ?? false };
+  const form = useForm(start, async ({ name, redirectUris, scopes: chosen, public: isPublic }) => {
+    const body = { name, redirectUris: linesOf(redirectUris), scopes: chosen };
+    onSaved(app === undefined ? await call('POST', '/oauth-apps', { body: { ...body, public: isPublic } }) : await call('PATCH', `/oauth-apps/${app.id}`, { body }));
+  });
+  return (
+    <Dialog title={app === undefined ? 'Register an app' : `Change ${app.name}`} onClose={onClose}>
+      <Form
+        form={form}
+        label={app === undefined ? 'Register an app' : 'Change an app'}
+        actions={
+          <>
+            <Button type="submit" kind="primary" busy={form.busy}>
+              {app === undefined ? 'Register it' : 'Save'}
+            </Button>
+            <Button kind="quiet" onClick={onClose}>
+              Cancel
+            </Button>
+          </>
+        }
+      >
+        <TextField label="Name" maxLength={120} value={form.values.name} onValue={(next) => form.set('name', next)} error={form.errorOf('name')} hint="Shown to whoever lets it in." />
+        <TextArea
+          label="Where it leads back to"
+          rows={3}
+          spellcheck={false}
+          placeholder="https://app.example/callback"
+          value={form.values.redirectUris}
+          onValue={(next) => form.set('redirectUris', next)}
+          error={form.errorOf('redirectUris')}
+          hint="Redirect addresses, one on each line, compared letter by letter."
+        />
+        <Choices legend="It may ask for" choices={offered} chosen={form.values.scopes} onChosen={(next) => form.set('scopes', next)} error={form.errorOf('scopes')} />
+        {app === undefined && <Checkbox label="It cannot keep a secret" hint="A browser or phone app: it gets no secret, and proves itself by PKCE." checked={form.values.public} onChecked={(next) => form.set('public', next)} />}
+      </Form>
+    </Dialog>
+  );
+}

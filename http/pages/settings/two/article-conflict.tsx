@@ -1,0 +1,86 @@
+// Somebody else has saved an article while it was being written here: line by line what differs, and the two ways on.
+
+import { diffLines } from 'diff';
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { messageOf } from '../../api.ts';
+import { Button } from '../../design/button.tsx';
+import { Banner } from '../../design/feedback.tsx';
+import type { Article } from './records.ts';
+
+interface ArticleConflictProps {
+  readonly mine: { readonly title: string; readonly body: string };
+  readonly theirs: Article;
+  readonly onMine: () => Promise<void>;
+  readonly onTheirs: () => void;
+}
+
+/** Comparing gives up after so long, and shows both whole. */
+const timeoutMs = 500;
+
+export function ArticleConflict({ mine, theirs, onMine, onTheirs }: ArticleConflictProps): JSX.Element {
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<unknown>(undefined);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    heading.current?.focus();
+  }, [theirs.version]);
+  const keep = async (): Promise<void> => {
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      await onMine();
+    } catch (error) {
+      setFailure(error);
+    }
+    setBusy(false);
+  };
+  const parts = diffLines(theirs.body, mine.body, { timeout: timeoutMs }) ?? [
+    { value: theirs.body, removed: true, added: false },
+    { value: mine.body, added: true, removed: false },
+  ];
+  return (
+    <section class="card" aria-labelledby="conflict">
+      <h2 id="conflict" tabIndex={-1} ref={heading}>
+        Somebody else has saved this article since you opened it
+      </h2>
+      <p class="soft">
+        Nothing of yours is lost. Lines with − are in the saved article alone, lines with + in yours alone.
+      </p>
+      {theirs.title !== mine.title && (
+        <p>
+          Its title is “{theirs.title}” now; yours is “{mine.title}”.
+        </p>
+      )}
+      <div class="kb-diff" role="region" aria-label="What differs" tabIndex={0}>
+        {parts.map(({ value, added, removed }, index) => (
+          <div key={index} class={added ? 'added' : removed ? 'removed' : 'same'}>
+            {(added || removed) && <span class="for-readers">{added ? 'Yours alone: ' : 'Saved alone: '}</span>}
+            {shorten(value, added || removed).map((line, at) => (
+              <span key={at}>
+                <span aria-hidden="true">{added ? '+ ' : removed ? '− ' : '  '}</span>
+                {line}
+                {'\n'}
+              </span>
+            ))}
+          </div>
+        ))}
+      </div>
+      <div role="alert">{failure !== undefined && <Banner kind="bad">{messageOf(failure)}</Banner>}</div>
+      <div class="row">
+        <Button kind="primary" busy={busy} onClick={() => void keep()}>
+          Save mine over it
+        </Button>
+        <Button disabled={busy} onClick={onTheirs}>
+          Drop mine and go on with the saved one
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+/** Of what is the same, the lines next to a difference are enough. */
+function shorten(text: string, whole: boolean): readonly string[] {
+  const lines = text.replace(/\n$/, '').split('\n');
+  return whole || lines.length <= 6 ? lines : [...lines.slice(0, 2), '…', ...lines.slice(-2)];
+}

@@ -1,0 +1,26 @@
+// An article for those who may read it and not change it.
+
+import type { JSX } from 'preact';
+import { call } from '../../api.ts';
+import { Failure, Loading } from '../../design/feedback.tsx';
+import { useResource } from '../../design/resource.ts';
+import { Section } from '../section.tsx';
+import { Markdown } from './markdown.tsx';
+import type { Article } from './records.ts';
+
+export function ArticleReader({ articleId }: { readonly articleId: string }): JSX.Element {
+  const { value, failure, reload } = useResource((signal) => call<Article>('GET', `/kb/articles/${articleId}`, { signal }), [articleId]);
+  return (
+    <Section title={value?.title ?? 'Article'} back={{ href: '/settings/knowledge?tab=articles', label: 'All articles' }}>
+      {value !== undefined ? (
+        <div class="card">
+          <Markdown text={value.body} />
+        </div>
+      ) : failure === undefined ? (
+        <Loading />
+      ) : (
+        <Failure error={failure} retry={reload} />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,55 @@
+// What an entry of the audit log says changed, field by field: the fields of before and after that differ, in words.
+
+import type { Names } from './audit-sentences.ts';
+import type { AuditEntry } from './records.ts';
+
+export interface Change {
+  readonly name: string;
+  /** Undefined where there was nothing, or nothing is. */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/** Bodies of dropped mails and such are cut there. */
+const maxChars = 2000;
+
+export function changesOf({ before, after, context }: Pick<AuditEntry, 'before' | 'after' | 'context'>, names: Names): readonly Change[] {
+  const flatBefore = flat(before);
+  const flatAfter = flat(after);
+  const fields = [...new Set([...flatBefore.keys(), ...flatAfter.keys()])];
+  const changed = fields
+    .filter((name) => JSON.stringify(flatBefore.get(name)) !== JSON.stringify(flatAfter.get(name)))
+    .map((name) => ({ name: fieldInWords(name), before: valueInWords(name, flatBefore.get(name), names), after: valueInWords(name, flatAfter.get(name), names) }))
+    .filter((change) => change.before !== undefined || change.after !== undefined);
+  const told = [...flat(context)].map(([name, value]) => ({ name: fieldInWords(name), before: undefined, after: valueInWords(name, value, names) })).filter((change) => change.after !== undefined);
+  return [...changed, ...told];
+}
+
+/** `{routing: {mode}}` becomes `routing.mode`; lists stay whole. */
+function flat(record: AuditEntry['before'], prefix = ''): Map<string, unknown> {
+  const entries = Object.entries(record ?? {}).flatMap(([name, value]): [string, unknown][] => (isPlain(value) ? [...flat(value, `${prefix}${name}.`)] : [[prefix + name, value]]));
+  return new Map(entries);
+}
+
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** "maxOpenChatsPerAgent" becomes "Max open chats per agent". */
+export function fieldInWords(name: string): string {
+  const last = name.split('.').at(-1) ?? name;
+  const words = last.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll('_', ' ').toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function valueInWords(name: string, value: unknown, names: Names): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No';
+  if (typeof value === 'number') return String(value);
+  if (Array.isArray(value)) return value.length === 0 ? 'None' : value.map((one: unknown) => valueInWords(name, one, names) ?? '').join(', ');
+  if (typeof value !== 'string') return JSON.stringify(value);
+  if (/(?:agentId|memberIds)$/i.test(name)) return names.agent(value);
+  if (/departmentId$/i.test(name)) return names.department(value);
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) return names.time(value);
+  return value.length > maxChars ? `${value.slice(0, maxChars)}…` : value;
+}

@@ -1,0 +1,28 @@
+// Finding something in the audit log. The service gives it newest first and whole; what is looked for is found here, in as many
+// entries as were read.
+
+import { actorOf, areaOf, deedOf, type Names } from './audit-sentences.ts';
+import type { AuditEntry } from './records.ts';
+
+export interface AuditFilter {
+  /** Empty for all. */
+  readonly area: string;
+  /** An agent's id, `service`, or empty for all. */
+  readonly actor: string;
+  readonly words: string;
+}
+
+export function isFiltered({ area, actor, words }: AuditFilter): boolean {
+  return area !== '' || actor !== '' || words.trim() !== '';
+}
+
+export function filterEntries(entries: readonly AuditEntry[], { area, actor, words }: AuditFilter, names: Names): readonly AuditEntry[] {
+  const wanted = words.toLowerCase().split(/\s+/u).filter((word) => word !== '');
+  return entries.filter((entry) => {
+    if (area !== '' && areaOf(entry) !== area) return false;
+    if (actor !== '' && (entry.actorAgentId ?? 'service') !== actor) return false;
+    if (wanted.length === 0) return true;
+    const text = `${actorOf(entry, names)} ${deedOf(entry, names)} ${JSON.stringify([entry.before, entry.after, entry.context])}`.toLowerCase();
+    return wanted.every((word) => text.includes(word));
+  });
+}

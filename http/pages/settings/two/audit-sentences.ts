@@ -1,0 +1,151 @@
+// Entries of the audit log as people would tell them: who did what, to what, and what changed. What a kind of entry that is not
+// known here says is said by its own name, so that none is left out.
+
+import type { AuditEntry } from './records.ts';
+
+export interface Names {
+  agent(agentId: string): string;
+  department(departmentId: string): string;
+  /** A time with everything, zone included. */
+  time(at: string): string;
+}
+
+/** What the log is sorted into, for finding something. */
+export const areas = [
+  { value: 'agent', label: 'Agents' },
+  { value: 'department', label: 'Departments' },
+  { value: 'workspace', label: 'Workspace and email' },
+  { value: 'business_hours_rule', label: 'Business hours' },
+  { value: 'conversation', label: 'Conversations' },
+  { value: 'contact', label: 'Contacts' },
+  { value: 'phone_number', label: 'Phone numbers' },
+  { value: 'email', label: 'Mail that was dropped' },
+  { value: 'suppression', label: 'Addresses that cannot be reached' },
+  { value: 'subscription', label: 'Billing' },
+  { value: 'api_key', label: 'API keys' },
+  { value: 'oauth_app', label: 'Apps' },
+  { value: 'webhook', label: 'Webhooks' },
+  { value: 'verify', label: 'Verification' },
+] as const;
+
+type Area = (typeof areas)[number]['value'];
+
+export function areaOf({ action }: Pick<AuditEntry, 'action'>): Area | undefined {
+  const prefix = action.split('.')[0] ?? '';
+  return areas.find(({ value }) => value === prefix || (value === 'verify' && prefix.startsWith('verify_')))?.value;
+}
+
+export function actorOf({ actorAgentId }: Pick<AuditEntry, 'actorAgentId'>, names: Names): string {
+  return actorAgentId === null ? 'The service' : names.agent(actorAgentId);
+}
+
+type Tell = (entry: AuditEntry, names: Names) => string;
+
+const deeds: Readonly<Record<string, Tell>> = {
+  'agent.invited': (entry, names) => (field(entry.context, 'resent') === undefined ? `invited ${nameIn(entry)}` : `sent ${target(entry, names)} the invitation again`),
+  'agent.deleted': (entry) => `deactivated ${nameIn(entry)}`,
+  'agent.role_changed': (entry, names) => `made ${target(entry, names)} ${withArticle(field(entry.after, 'role'))}`,
+  'agent.updated': (entry, names) => `changed ${target(entry, names)}`,
+  'agent.reset_password': () => 'chose a new password',
+  'department.created': (entry) => `made the department ${quoted(nameIn(entry))}`,
+  'department.updated': (entry, names) => `changed the department ${departmentOf(entry, names)}`,
+  'department.deleted': (entry) => `deleted the department ${quoted(nameIn(entry))}`,
+  'department.members_changed': (entry, names) => `changed who is in the department ${departmentOf(entry, names)}`,
+  'workspace.updated': workspaceChange,
+  'workspace.domain_verified': (entry) => `found the records of ${field(entry.after, 'domain') ?? 'the email domain'}, and sends mail from it now`,
+  'workspace.restored': () => 'restored the workspace from a backup',
+  'business_hours_rule.created': (entry) => `added the business hours ${quoted(nameIn(entry))}`,
+  'business_hours_rule.updated': (entry) => `changed the business hours ${quoted(nameIn(entry))}`,
+  'business_hours_rule.deleted': (entry) => `deleted the business hours ${quoted(nameIn(entry))}`,
+  'conversation.force_transferred': (entry, names) => `gave a conversation to ${names.agent(field(entry.after, 'assignedAgentId') ?? '')} without asking`,
+  'contact.erased': () => 'erased a contact for good',
+  'phone_number.purchased': (entry) => `bought ${field(entry.context, 'e164') ?? 'a number'} at the carrier`,
+  'phone_number.claimed': (entry) => `claimed ${field(entry.after, 'e164') ?? 'a number'}`,
+  'phone_number.updated': (entry) => `changed ${field(entry.after, 'e164') ?? 'a number'}`,
+  'phone_number.released': (entry) => `released ${field(entry.after, 'e164') ?? 'a number'}`,
+  'phone_number.event_ignored': (entry) => `ignored a call from ${field(entry.context, 'from') ?? 'a withheld number'} to a number that was released`,
+  'email.dropped': (entry) => `dropped a mail from ${field(entry.context, 'from') ?? 'nobody'}: ${dropReason(field(entry.context, 'reason'))}`,
+  'suppression.added': (entry) => `sends no more mail to ${entry.targetId ?? 'an address'}, because it came back`,
+  'suppression.removed': (entry) => `let mail be sent to ${entry.targetId ?? 'an address'} again`,
+  'subscription.changed': subscriptionChange,
+  'subscription.trial_extended': () => 'extended the trial',
+  'api_key.created': (entry) => `made the API key ${quoted(nameIn(entry))}`,
+  'api_key.deleted': (entry) => `revoked the API key ${quoted(nameIn(entry))}`,
+  'oauth_app.created': (entry) => `registered the app ${quoted(nameIn(entry))}`,
+  'oauth_app.updated': (entry) => `changed the app ${quoted(nameIn(entry))}`,
+  'oauth_app.deleted': (entry) => `deleted the app ${quoted(nameIn(entry))}`,
+  'oauth_app.secret_rotated': () => 'gave an app another secret',
+  'oauth_app.authorized': (entry) => `let in the app ${quoted(field(entry.context, 'name') ?? '')}`,
+  'webhook.created': (entry) => `added a webhook to ${field(entry.after, 'url') ?? 'an address'}`,
+  'webhook.deleted': (entry) => `deleted the webhook to ${field(entry.before, 'url') ?? 'an address'}`,
+  'webhook.disabled': (entry) => `disabled the webhook to ${field(entry.after, 'url') ?? 'an address'}, which took nothing for five days`,
+  'verify_service.created': (entry) => `made the verification service ${quoted(nameIn(entry))}`,
+  'verify_service.updated': (entry) => `changed the verification service ${quoted(nameIn(entry))}`,
+  'verify_service.deleted': (entry) => `deleted the verification service ${quoted(nameIn(entry))}`,
+  'verify_credits.updated': () => 'changed the credits for one-time codes',
+};
+
+/** The kinds that are told in words of their own. */
+export const knownActions = Object.keys(deeds);
+
+/** What was done, to follow the name of who did it. */
+export function deedOf(entry: AuditEntry, names: Names): string {
+  return deeds[entry.action]?.(entry, names) ?? `did ${entry.action}`;
+}
+
+function workspaceChange({ before, after, context }: AuditEntry): string {
+  if (field(context, 'rotatedSecret') !== undefined) return field(context, 'rotatedSecret') === 'inbound-email' ? 'changed the secret for mail by webhook' : 'changed a secret of the workspace';
+  const changed = { ...before, ...after };
+  if ('emailDomain' in changed) return `asked for the email domain ${field(after, 'emailDomain') ?? ''}`;
+  if ('inboundAddresses' in changed) return 'changed the addresses that bring mail in';
+  if ('settings' in changed) return 'changed the settings of the workspace';
+  if ('url' in changed && 'source' in changed) return 'changed where commerce data comes from';
+  return 'changed the workspace';
+}
+
+function subscriptionChange({ before, after }: AuditEntry): string {
+  const plan = field(after, 'plan');
+  if (field(after, 'cancelAtPeriodEnd') === 'true' && field(before, 'cancelAtPeriodEnd') !== 'true') return 'cancelled the subscription';
+  return plan === undefined || plan === field(before, 'plan') ? 'changed the subscription' : `changed the plan to ${plan}`;
+}
+
+export const dropReasons: Readonly<Record<string, string>> = {
+  mailer_daemon: 'it came from a mail server',
+  auto_submitted: 'a machine answered',
+  precedence: 'it was sent to many',
+  list_unsubscribe: 'it is a newsletter',
+  loop: 'it is our own',
+  bounce: 'it says that a mail came back',
+  blocked: 'its sender is blocked',
+  too_many: 'its sender writes too often',
+};
+
+function dropReason(reason: string | undefined): string {
+  return dropReasons[reason ?? ''] ?? (reason ?? 'no reason is kept').replaceAll(/[_-]/g, ' ');
+}
+
+function target({ targetId }: AuditEntry, names: Names): string {
+  return targetId === null ? 'somebody' : names.agent(targetId);
+}
+
+function departmentOf(entry: AuditEntry, names: Names): string {
+  const named = nameIn(entry);
+  return quoted(named === '' && entry.targetId !== null ? names.department(entry.targetId) : named);
+}
+
+function nameIn({ before, after }: AuditEntry): string {
+  return field(after, 'name') ?? field(before, 'name') ?? field(after, 'email') ?? field(before, 'email') ?? '';
+}
+
+function quoted(name: string): string {
+  return `“${name}”`;
+}
+
+function withArticle(role: string | undefined): string {
+  return role === undefined ? 'somebody else' : `${/^[aeiou]/.test(role) ? 'an' : 'a'} ${role}`;
+}
+
+function field(record: AuditEntry['before'], name: string): string | undefined {
+  const value = record?.[name];
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}

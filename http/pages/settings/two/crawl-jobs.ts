@@ -1,0 +1,32 @@
+// Crawls as they are shown: the list kept by what the socket says, and each in words.
+
+import { countOf, sizeOf } from '../../times.ts';
+import type { KbJob } from './records.ts';
+
+/** As many as the service lists. */
+const maxJobs = 20;
+
+/** Newest first. News of a job that is older than what is shown of it changes nothing. */
+export function mergeJob(jobs: readonly KbJob[], job: KbJob): readonly KbJob[] {
+  const known = jobs.find(({ id }) => id === job.id);
+  if (known !== undefined) return isOver(known) && !isOver(job) ? jobs : jobs.map((one) => (one.id === job.id ? job : one));
+  return [job, ...jobs].sort((a, b) => (a.createdAt === b.createdAt ? b.id.localeCompare(a.id) : b.createdAt.localeCompare(a.createdAt))).slice(0, maxJobs);
+}
+
+export function isOver({ status }: Pick<KbJob, 'status'>): boolean {
+  return status === 'done' || status === 'failed';
+}
+
+/** "12 pages read, 3 left out, 48 KB" */
+export function progressOf({ stats, status }: KbJob): string {
+  if (status === 'queued') return 'Waiting for its turn';
+  if (stats === null) return status === 'failed' ? '' : 'Beginning';
+  const parts = [`${countOf(stats.pagesFetched)} ${stats.pagesFetched === 1 ? 'page' : 'pages'} read`];
+  if (stats.pagesSkipped > 0) parts.push(`${countOf(stats.pagesSkipped)} left out`);
+  if (stats.documents > 0) parts.push(`${countOf(stats.documents)} ${stats.documents === 1 ? 'document' : 'documents'}`);
+  if (stats.bytes > 0) parts.push(sizeOf(stats.bytes));
+  return parts.join(', ');
+}
+
+export const jobStatusNames = { queued: 'Waiting', running: 'Reading', done: 'Done', failed: 'Failed' } as const satisfies Record<KbJob['status'], string>;
+export const jobStatusKinds = { queued: undefined, running: 'accent', done: 'good', failed: 'bad' } as const satisfies Record<KbJob['status'], string | undefined>;

@@ -1,0 +1,190 @@
+// The domain that mail is sent from: its DNS records to copy one by one, and whether each of them stands.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call } from '../../api.ts';
+import { Button } from '../../design/button.tsx';
+import { Copyable } from '../../design/copyable.tsx';
+import { Confirm } from '../../design/dialog.tsx';
+import { Badge, Banner } from '../../design/feedback.tsx';
+import { TextField } from '../../design/field.tsx';
+import { Form, useForm } from '../../design/form.tsx';
+import { useResource } from '../../design/resource.ts';
+import { Time } from '../../design/time.tsx';
+import { notify, notifyFailure } from '../../notices.ts';
+import { dayOf, now } from '../../times.ts';
+import { Part, Reading } from './parts.tsx';
+import type { DnsRecord, EmailDomain } from './records.ts';
+import { atField } from './refusals.ts';
+
+const refusedAt = { conflict: 'domain' };
+
+function register(domain: string): Promise<{ domain: EmailDomain }> {
+  return call('POST', '/email/domain', { body: { domain } });
+}
+
+export function EmailDomainPart(): JSX.Element {
+  const { value, failure, loading, reload, set } = useResource((signal) => call<{ domain: EmailDomain | null }>('GET', '/email/domain', { signal }), []);
+  const [changing, setChanging] = useState(false);
+  const domain = value?.domain ?? undefined;
+  return (
+    <Part
+      id="domain"
+      title="Your domain"
+      intro="Mail to customers leaves from it, signed, and mail to any address of it comes here."
+      actions={
+        domain !== undefined && (
+          <>
+            <Button small busy={loading} onClick={reload}>
+              Look again
+            </Button>
+            <Button small onClick={() => setChanging(true)}>
+              Use another
+            </Button>
+          </>
+        )
+      }
+    >
+      {value === undefined ? (
+        <Reading failure={failure} retry={reload} what="Domains" />
+      ) : domain === undefined ? (
+        <DomainForm onRegistered={set} />
+      ) : (
+        <Standing domain={domain} onAnswer={set} failure={failure} />
+      )}
+      {changing && domain !== undefined && <Another domain={domain} onRegistered={set} onClose={() => setChanging(false)} />}
+    </Part>
+  );
+}
+
+function DomainForm({ onRegistered }: { readonly onRegistered: (answer: { domain: EmailDomain }) => void }): JSX.Element {
+  const form = useForm({ domain: '' }, async ({ domain }) => {
+    try {
+      onRegistered(await register(domain.trim()));
+    } catch (error) {
+      throw atField(error, refusedAt);
+    }
+  });
+  return (
+    <Form
+      form={form}
+      label="Your domain"
+      actions={
+        <Button type="submit" kind="primary" busy={form.busy}>
+          Show me its records
+        </Button>
+      }
+    >
+      <TextField label="Domain" placeholder="shop.example" inputMode="url" spellcheck={false} autocomplete="off" maxLength={253} value={form.values.domain} onValue={(next) => form.set('domain', next)} error={form.errorOf('domain')} hint="Without www or anything else in front." />
+    </Form>
+  );
+}
+
+function Standing({ domain, onAnswer, failure }: { readonly domain: EmailDomain; readonly onAnswer: (answer: { domain: EmailDomain }) => void; readonly failure: unknown }): JSX.Element {
+  const [busy, setBusy] = useState(false);
+  const isOver = domain.status === 'pending' && Date.parse(domain.pollUntil) < now.value;
+  const startOver = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      onAnswer(await register(domain.name));
+      notify({ kind: 'done', text: 'The records are looked for again, for seven days.' });
+    } catch (error) {
+      notifyFailure(error);
+    }
+    setBusy(false);
+  };
+  const missing = domain.records.filter(({ status }) => status === 'pending').length;
+  return (
+    <>
+      <div class="row">
+        <h3>{domain.name}</h3>
+        <Badge kind={domain.status === 'verified' ? 'good' : 'warn'}>{domain.status === 'verified' ? 'In use' : 'Waiting for its records'}</Badge>
+        {domain.lastCheckedAt !== null && (
+          <span class="soft">
+            Last looked at <Time at={domain.lastCheckedAt} />
+          </span>
+        )}
+      </div>
+      <div role="status">
+        {failure !== undefined && <Banner kind="bad">What you see is from before: it could not be read again.</Banner>}
+        {domain.status === 'verified' ? (
+          <Banner kind="good">Everything stands. Mail is sent from {domain.name}.</Banner>
+        ) : isOver ? (
+          <Banner
+            kind="warn"
+            action={
+              <Button small busy={busy} onClick={() => void startOver()}>
+                Look for them again
+              </Button>
+            }
+          >
+            The records were not found in seven days, so nobody looks for them any more.
+          </Banner>
+        ) : (
+          <Banner
+            action={
+              <Button small busy={busy} onClick={() => void startOver()}>
+                I have added them
+              </Button>
+            }
+          >
+            {missing === 1 ? 'One record is' : `${missing} records are`} not there yet. Add {missing === 1 ? 'it' : 'them'} where your domain is managed. They are looked for by themselves until {dayOf(domain.pollUntil)}; it can take some hours until a change is seen.
+          </Banner>
+        )}
+      </div>
+      <ol class="dns" aria-label="DNS records">
+        {domain.records.map((record) => (
+          <Record key={`${record.type} ${record.name} ${record.value}`} record={record} />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** What a record is for. */
+export function purposeOf({ type, name, value }: Pick<DnsRecord, 'type' | 'name' | 'value'>): string {
+  if (type === 'MX') return 'brings mail here';
+  if (type === 'CNAME') return 'brings back what could not be delivered';
+  if (value.startsWith('v=spf1')) return 'lets this server send for you';
+  return name.includes('._domainkey.') ? 'holds the key that mail is signed with' : 'proves that the domain is yours';
+}
+
+function Record({ record: { type, name, value, priority, status } }: { readonly record: DnsRecord }): JSX.Element {
+  return (
+    <li>
+      <div class="row">
+        <strong>{type}</strong>
+        <span class="soft">{purposeOf({ type, name, value })}</span>
+        <Badge kind={status === 'verified' ? 'good' : 'warn'}>{status === 'verified' ? 'Found' : 'Not found yet'}</Badge>
+      </div>
+      <dl>
+        <dt>Name</dt>
+        <dd>
+          <Copyable text={name} label={`the name of the ${type} record for ${name}`} />
+        </dd>
+        <dt>Value</dt>
+        <dd>
+          <Copyable text={value} label={`the value of the ${type} record for ${name}`} />
+        </dd>
+        {priority !== undefined && (
+          <>
+            <dt>Priority</dt>
+            <dd>
+              <Copyable text={String(priority)} label={`the priority of the ${type} record for ${name}`} />
+            </dd>
+          </>
+        )}
+      </dl>
+    </li>
+  );
+}
+
+function Another({ domain, onRegistered, onClose }: { readonly domain: EmailDomain; readonly onRegistered: (answer: { domain: EmailDomain }) => void; readonly onClose: () => void }): JSX.Element {
+  const [name, setName] = useState('');
+  return (
+    <Confirm title="Use another domain" action="Use it" danger={domain.status === 'verified'} onConfirm={async () => onRegistered(await register(name.trim()))} onClose={onClose}>
+      <p>It takes the place of {domain.name}. Mail is sent from this server's own address until the new records stand.</p>
+      <TextField label="New domain" placeholder="shop.example" inputMode="url" spellcheck={false} autocomplete="off" maxLength={253} value={name} onValue={setName} />
+    </Confirm>
+  );
+}

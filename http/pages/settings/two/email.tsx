@@ -1,0 +1,19 @@
+// The addresses that mail comes in by, and the domain it goes out from.
+
+import type { JSX } from 'preact';
+import { Section, type SectionProps } from '../section.tsx';
+import { EmailDomainPart } from './email-domain.tsx';
+import { InboundAddresses } from './inbound-addresses.tsx';
+import { InboundWebhook } from './inbound-webhook.tsx';
+import { Suppressions } from './suppressions.tsx';
+
+export function Email(_props: SectionProps): JSX.Element {
+  return (
+    <Section title="Email" intro="The addresses that mail comes in by, and the domain it goes out from.">
+      <InboundAddresses />
+      <EmailDomainPart />
+      <InboundWebhook />
+      <Suppressions />
+    </Section>
+  );
+}

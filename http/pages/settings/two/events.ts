@@ -1,0 +1,77 @@
+// The events that a webhook can be told of, by what they are about, in words.
+
+export interface EventGroup {
+  readonly title: string;
+  readonly events: readonly { readonly type: string; readonly label: string }[];
+}
+
+export const eventGroups: readonly EventGroup[] = [
+  {
+    title: 'Conversations',
+    events: [
+      { type: 'conversation.created', label: 'A conversation began' },
+      { type: 'conversation.updated', label: 'A conversation changed' },
+      { type: 'conversation.closed', label: 'A solved conversation closed by itself' },
+    ],
+  },
+  {
+    title: 'Messages and notes',
+    events: [
+      { type: 'message.created', label: 'A message was written' },
+      { type: 'message.read', label: 'Messages were read' },
+      { type: 'note.created', label: 'A note was written' },
+      { type: 'note.updated', label: 'A note was rewritten' },
+      { type: 'note.deleted', label: 'A note was deleted' },
+    ],
+  },
+  {
+    title: 'Handing over',
+    events: [
+      { type: 'assignment.pending', label: 'A conversation was offered to an agent' },
+      { type: 'assignment.accepted', label: 'The offer was accepted' },
+      { type: 'assignment.declined', label: 'The offer was declined' },
+      { type: 'assignment.cancelled', label: 'The offer was taken back' },
+      { type: 'assignment.expired', label: 'Nobody answered the offer' },
+    ],
+  },
+  {
+    title: 'Calls',
+    events: [
+      { type: 'call.ringing', label: 'A call rings' },
+      { type: 'call.answered', label: 'A call was answered' },
+      { type: 'call.on_hold', label: 'A caller was put on hold' },
+      { type: 'call.resumed', label: 'A caller is off hold' },
+      { type: 'call.transferred', label: 'A call was transferred' },
+      { type: 'call.ended', label: 'A call ended' },
+      { type: 'call.voicemail_left', label: 'A voicemail was left' },
+    ],
+  },
+  {
+    title: 'Visitors and goals',
+    events: [
+      { type: 'visitor.online', label: 'A visitor opened a page' },
+      { type: 'visitor.page_viewed', label: 'A visitor went to another page' },
+      { type: 'goal.completed', label: 'A goal was completed' },
+    ],
+  },
+  {
+    title: 'Your business',
+    events: [
+      { type: 'agent.updated', label: 'An agent joined, changed or left' },
+      { type: 'kb.job.updated', label: 'The reading of a site went on or ended' },
+    ],
+  },
+];
+
+const all = eventGroups.flatMap(({ events }) => events);
+
+export function eventLabel(type: string): string {
+  return all.find((one) => one.type === type)?.label ?? type;
+}
+
+/** "Everything", "A message was written", "3 kinds of events" */
+export function eventsInWords(types: readonly string[]): string {
+  if (types.includes('*')) return 'Everything that happens';
+  const [first] = types;
+  return types.length === 1 && first !== undefined ? eventLabel(first) : `${types.length} kinds of events`;
+}

@@ -1,0 +1,57 @@
+// What was billed.
+
+import type { JSX } from 'preact';
+import { call } from '../../api.ts';
+import { Badge, Failure, Loading } from '../../design/feedback.tsx';
+import { useResource } from '../../design/resource.ts';
+import { amountOf, dayOf } from '../../times.ts';
+import { OutLink, Part } from './parts.tsx';
+import type { Invoice } from './records.ts';
+
+export function Invoices(): JSX.Element {
+  const { value, failure, reload } = useResource((signal) => call<{ invoices: Invoice[] }>('GET', '/billing/invoices', { signal }), []);
+  return (
+    <Part id="invoices" title="Invoices">
+      {value === undefined ? (
+        failure === undefined ? (
+          <Loading lines={2} />
+        ) : (
+          <Failure error={failure} retry={reload} />
+        )
+      ) : value.invoices.length === 0 ? (
+        <p class="soft">None yet.</p>
+      ) : (
+        <div class="table-frame">
+          <table class="table">
+            <thead>
+              <tr>
+                <th scope="col">Invoice</th>
+                <th scope="col">For</th>
+                <th scope="col">State</th>
+                <th scope="col" class="number">
+                  Amount
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {value.invoices.map(({ id, number, hostedUrl, periodStart, periodEnd, status, amountCents, currency }) => (
+                <tr key={id}>
+                  <td>
+                    <OutLink url={hostedUrl}>{number ?? id}</OutLink>
+                  </td>
+                  <td>
+                    {dayOf(periodStart)} to {dayOf(periodEnd)}
+                  </td>
+                  <td>
+                    <Badge kind={status === 'paid' ? 'good' : status === 'open' ? 'warn' : undefined}>{status}</Badge>
+                  </td>
+                  <td class="number">{amountOf(amountCents, currency.toUpperCase())}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Part>
+  );
+}

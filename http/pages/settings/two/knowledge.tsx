@@ -1,0 +1,48 @@
+// The knowledge base: pages that are read from sites, articles that are written here, and a box to ask them both.
+
+import type { JSX } from 'preact';
+import { call } from '../../api.ts';
+import { useResource } from '../../design/resource.ts';
+import { query } from '../../location.ts';
+import { Section, type SectionProps } from '../section.tsx';
+import { hasRole } from '../../session.ts';
+import { ArticlePage } from './article-editor.tsx';
+import { ArticleReader } from './article-reader.tsx';
+import { Articles } from './articles.tsx';
+import { Crawls } from './crawls.tsx';
+import { type DocumentList, Documents } from './documents.tsx';
+import { Retrieval } from './retrieval.tsx';
+
+const tabs = [
+  { name: '', label: 'Pages' },
+  { name: 'articles', label: 'Articles' },
+  { name: 'try', label: 'Try it' },
+] as const;
+
+/** Read by everybody, changed by admins alone. `item` is an article's id, or `new`. */
+export function Knowledge({ item }: SectionProps): JSX.Element {
+  if (item !== undefined) return hasRole('admin') ? <ArticlePage key={item} articleId={item} /> : <ArticleReader key={item} articleId={item} />;
+  const tab = query.value.get('tab') ?? '';
+  return (
+    <Section title="Knowledge" intro="Articles and pages that answers are taken from.">
+      <nav class="tabs" aria-label="Knowledge">
+        {tabs.map(({ name, label }) => (
+          <a key={name} href={name === '' ? '/settings/knowledge' : `/settings/knowledge?tab=${name}`} aria-current={tab === name ? 'page' : undefined}>
+            {label}
+          </a>
+        ))}
+      </nav>
+      {tab === 'articles' ? <Articles /> : tab === 'try' ? <Retrieval /> : <Pages />}
+    </Section>
+  );
+}
+
+function Pages(): JSX.Element {
+  const list = useResource<DocumentList>((signal) => call('GET', '/kb/documents', { signal }), []);
+  return (
+    <>
+      <Crawls onRead={list.reload} />
+      <Documents list={list} />
+    </>
+  );
+}

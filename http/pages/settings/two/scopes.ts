@@ -1,0 +1,30 @@
+// What a key or an app may be allowed, in the words of the service's consent page.
+
+export interface ScopeWords {
+  readonly scope: string;
+  readonly label: string;
+  /** Not for keys alone. */
+  readonly forApps: boolean;
+}
+
+export const scopes: readonly ScopeWords[] = [
+  { scope: 'conversations:read', label: 'Read conversations, tickets, calls, notes and saved replies', forApps: true },
+  { scope: 'conversations:write', label: 'Start, assign, tag, close and annotate conversations, tickets and calls', forApps: true },
+  { scope: 'messages:send', label: 'Send messages in conversations', forApps: true },
+  { scope: 'messages:read', label: 'Read messages', forApps: true },
+  { scope: 'visitors:read', label: 'Read visitors and contacts', forApps: true },
+  { scope: 'visitors:write', label: 'Create, change and block visitors and contacts', forApps: true },
+  { scope: 'agents:read', label: 'Read agents, departments, sites and the workspace', forApps: true },
+  { scope: 'webhooks:write', label: 'Subscribe to events, as far as the other scopes reach', forApps: true },
+  { scope: 'reports:read', label: 'Read reports and goals', forApps: true },
+  { scope: 'ai:read', label: 'Search the knowledge base', forApps: true },
+  { scope: 'ai:invoke', label: 'Start AI actions', forApps: true },
+  { scope: 'verify', label: 'Send and check one-time codes', forApps: false },
+];
+
+export const everything = { scope: '*', label: 'Everything that you may do yourself' } as const;
+
+export function scopeLabel(scope: string): string {
+  if (scope === everything.scope) return everything.label;
+  return scopes.find((one) => one.scope === scope)?.label ?? scope;
+}

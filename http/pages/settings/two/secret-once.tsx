@@ -1,0 +1,30 @@
+// A secret while it can be seen: to copy now, with the warning that it does not come back.
+
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Button } from '../../design/button.tsx';
+import { Copyable } from '../../design/copyable.tsx';
+import { forgetOnce, onceHere } from './once.ts';
+
+/** Draws nothing while there is none. */
+export function SecretOnce(): JSX.Element | null {
+  const once = onceHere();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const secret = once?.secret;
+  useEffect(() => {
+    if (secret !== undefined) heading.current?.focus();
+  }, [secret]);
+  if (once === undefined) return null;
+  return (
+    <section class="card once" aria-labelledby="once-title">
+      <h2 id="once-title" tabIndex={-1} ref={heading}>
+        Copy the {once.what} of “{once.name}” now
+      </h2>
+      <Copyable text={once.secret} label={`the ${once.what}`} />
+      <div class="row">
+        <p class="once-warning">It is shown this once. When you leave this page it is gone, and only a new one can take its place.</p>
+        <Button onClick={forgetOnce}>I have it</Button>
+      </div>
+    </section>
+  );
+}

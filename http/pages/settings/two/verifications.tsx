@@ -1,0 +1,77 @@
+// The codes that were sent last, and what came of them. Never the codes themselves: the service does not keep them.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call } from '../../api.ts';
+import { Button } from '../../design/button.tsx';
+import { Badge, Failure, Loading } from '../../design/feedback.tsx';
+import { SelectField } from '../../design/field.tsx';
+import { useResource } from '../../design/resource.ts';
+import { Time } from '../../design/time.tsx';
+import { Part } from './parts.tsx';
+import type { VerificationRow, VerifyService } from './records.ts';
+import { channelName, statusKinds, statusNames } from './verify-words.ts';
+
+const shownRows = 50;
+
+export function Verifications({ services }: { readonly services: readonly VerifyService[] }): JSX.Element {
+  const [serviceId, setServiceId] = useState('');
+  const { value, failure, loading, reload } = useResource((signal) => call<{ verifications: VerificationRow[] }>('GET', '/verify', { query: { limit: shownRows, serviceId }, signal }), [serviceId]);
+  const nameOf = (id: string): string => services.find((service) => service.id === id)?.name ?? 'A former service';
+  return (
+    <Part
+      id="verifications"
+      title="Last codes"
+      intro={`The last ${shownRows}, without those of test keys. They are kept for 90 days.`}
+      actions={
+        <Button small busy={loading} onClick={reload}>
+          Look again
+        </Button>
+      }
+    >
+      {services.length > 1 && <SelectField label="Of the service" value={serviceId} choices={[{ value: '', label: 'All' }, ...services.map(({ id, name }) => ({ value: id, label: name }))]} onValue={setServiceId} />}
+      {value === undefined ? (
+        failure === undefined ? (
+          <Loading lines={3} />
+        ) : (
+          <Failure error={failure} retry={reload} />
+        )
+      ) : value.verifications.length === 0 ? (
+        <p class="soft">None was sent yet.</p>
+      ) : (
+        <div class="table-frame">
+          <table class="table">
+            <thead>
+              <tr>
+                <th scope="col">To</th>
+                <th scope="col">By</th>
+                <th scope="col">Service</th>
+                <th scope="col">State</th>
+                <th scope="col" class="number">
+                  Wrong tries
+                </th>
+                <th scope="col">Sent</th>
+              </tr>
+            </thead>
+            <tbody>
+              {value.verifications.map((row) => (
+                <tr key={row.id}>
+                  <td>{row.to}</td>
+                  <td>{channelName(row.channel)}</td>
+                  <td>{nameOf(row.serviceId)}</td>
+                  <td>
+                    <Badge kind={statusKinds[row.status]}>{statusNames[row.status]}</Badge>
+                  </td>
+                  <td class="number">{row.attempts}</td>
+                  <td>
+                    <Time at={row.createdAt} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Part>
+  );
+}

@@ -1,0 +1,61 @@
+// Adding a webhook: where to, and what it is told.
+
+import type { JSX } from 'preact';
+import { call } from '../../api.ts';
+import { Button } from '../../design/button.tsx';
+import { Dialog } from '../../design/dialog.tsx';
+import { Checkbox, TextField } from '../../design/field.tsx';
+import { Form, useForm } from '../../design/form.tsx';
+import { Choices } from './choices.tsx';
+import { eventGroups } from './events.ts';
+import type { Webhook } from './records.ts';
+import { atField } from './refusals.ts';
+
+const refusedAt = { forbidden_url: 'url' };
+
+export function WebhookDialog({ onMade, onClose }: { readonly onMade: (made: Webhook & { readonly secret: string }) => void; readonly onClose: () => void }): JSX.Element {
+  const start: { url: string; description: string; all: boolean; events: readonly string[] } = { url: '', description: '', all: true, events: [] };
+  const form = useForm(start, async ({ url, description, all, events }) => {
+    try {
+      onMade(await call('POST', '/webhooks', { body: { url: url.trim(), events: all ? ['*'] : events, description: description.trim() === '' ? null : description } }));
+    } catch (error) {
+      throw atField(error, refusedAt);
+    }
+  });
+  const { url, description, all, events } = form.values;
+  const chooseIn = (types: readonly string[], chosen: readonly string[]): void => form.set('events', [...events.filter((type) => !types.includes(type)), ...chosen]);
+  return (
+    <Dialog title="Add a webhook" wide onClose={onClose}>
+      <Form
+        form={form}
+        label="Add a webhook"
+        actions={
+          <>
+            <Button type="submit" kind="primary" busy={form.busy}>
+              Add it
+            </Button>
+            <Button kind="quiet" onClick={onClose}>
+              Cancel
+            </Button>
+          </>
+        }
+      >
+        <TextField label="Address" inputMode="url" spellcheck={false} autocomplete="off" placeholder="https://shop.example/hook" value={url} onValue={(next) => form.set('url', next)} error={form.errorOf('url')} hint="Takes a POST of JSON, and answers within 10 seconds with any 2xx." />
+        <TextField label="What it is for" optional maxLength={500} value={description} onValue={(next) => form.set('description', next)} error={form.errorOf('description')} />
+        <Checkbox label="Everything that happens" hint="Kinds of events that come later, too." checked={all} onChecked={(next) => form.set('all', next)} />
+        {!all && (
+          <div class="columns">
+            {eventGroups.map(({ title, events: members }) => (
+              <Choices key={title} legend={title} choices={members.map(({ type, label }) => ({ value: type, label }))} chosen={events} onChosen={(chosen) => chooseIn(members.map(({ type }) => type), chosen)} />
+            ))}
+          </div>
+        )}
+        {!all && form.errorOf('events') !== undefined && (
+          <p class="choices-error" role="alert">
+            Choose at least one.
+          </p>
+        )}
+      </Form>
+    </Dialog>
+  );
+}

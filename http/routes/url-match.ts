@@ -1,0 +1,25 @@
+// Trying a condition on addresses before a campaign or a goal has it. Specification 4.4, 4.15.
+
+import Type from 'typebox';
+import { requireUrlMatch, urlPattern } from '../../engine/url-patterns.ts';
+import { route } from '../route.ts';
+import { UrlMatch } from '../schemas.ts';
+
+export const urlMatchRoutes = [
+  route({
+    operation: 'urlMatch.try',
+    method: 'POST',
+    path: '/url-match',
+    tag: 'Goals',
+    summary: 'Try a condition on an address',
+    description: 'Whether a page at this address would meet the condition of a campaign or a goal. Nothing is kept.',
+    access: { kind: 'agent', scope: null },
+    body: Type.Object({ condition: UrlMatch, url: Type.String({ minLength: 1, maxLength: 2048, description: 'As the browser shows it.' }) }),
+    reply: { status: 200, schema: Type.Object({ matches: Type.Boolean() }) },
+    refusals: [],
+    read(_, { body: { condition, url } }) {
+      requireUrlMatch(condition, 'condition');
+      return { matches: urlPattern(condition).matches(url) };
+    },
+  }),
+];

@@ -1,0 +1,15 @@
+import type { Migration } from '../../database.ts';
+
+// An inbox shows what is unread, which is what its customer wrote after agents read it last; and it lists spam as it lists the rest.
+export const inbox: Migration = {
+  version: 23,
+  name: 'inbox',
+  sql: `
+ALTER TABLE conversation ADD COLUMN lastCustomerMessageAt TEXT;
+UPDATE conversation SET lastCustomerMessageAt = (SELECT max(createdAt) FROM message WHERE conversationId = conversation.id AND senderType = 'visitor');
+
+CREATE INDEX conversationSpam ON conversation (channel, createdAt, id) WHERE status = 'spam';
+CREATE INDEX conversationSpamOfDepartment ON conversation (channel, departmentId, createdAt, id) WHERE status = 'spam';
+CREATE INDEX conversationSpamOfAssignee ON conversation (assignedAgentId, createdAt, id, channel) WHERE status = 'spam';
+`,
+};
