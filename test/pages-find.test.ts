@@ -28,11 +28,13 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     const page = await open('/search');
     await page.getByLabel('Search conversations').fill('zepelin');
     const rows = page.getByRole('list', { name: 'Conversations found' }).getByRole('listitem');
-    await page.getByText('2 conversations').waitFor();
-    t.equal(await rows.count(), 2);
+    await page.getByText('1 conversation', { exact: true }).waitFor();
     t.equal(await rows.filter({ hasText: 'Quin' }).locator('mark').textContent(), 'zeppelin');
     t.ok((await rows.filter({ hasText: 'Quin' }).textContent())?.includes(hostile), 'as it was written');
-    t.ok(page.url().endsWith('/search?q=zepelin'));
+    await page.getByLabel('Search conversations').fill('zeppelin');
+    await page.getByText('2 conversations').waitFor();
+    t.equal(await rows.count(), 2);
+    t.ok(page.url().endsWith('/search?q=zeppelin'));
     await page.getByLabel('Channel').selectOption('ticket');
     await page.getByText('Nothing was found').waitFor();
     t.match(page.url(), /channel=ticket/);
@@ -46,7 +48,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await page.waitForURL(/\/inbox\/all\/[0-9a-f-]{36}$/);
     await page.goBack();
     await page.getByText('2 conversations').waitFor();
-    t.equal(await page.getByLabel('Search conversations').inputValue(), 'zepelin', 'going back finds it');
+    t.equal(await page.getByLabel('Search conversations').inputValue(), 'zeppelin', 'going back finds it');
     await page.getByLabel('Search conversations').fill('');
     await page.getByText('Find what was said').waitFor();
   });
@@ -55,7 +57,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     const page = await open('/contacts');
     await page.getByRole('heading', { name: 'Contacts' }).waitFor();
     await page.keyboard.press('Control+k');
-    const field = page.getByRole('combobox');
+    const field = dialog(page).getByRole('combobox');
     await field.fill('dark col');
     t.equal(await page.locator('[aria-selected=true]').textContent(), 'Dark colours');
     t.equal(await field.getAttribute('aria-activedescendant'), await page.locator('[aria-selected=true]').getAttribute('id'));
