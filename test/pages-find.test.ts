@@ -16,7 +16,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
   const looking = { viewport: { width: 1440, height: 900 } };
   const open = (path: string) => pages.open(path, { token: ann.token, ...looking });
   const dialog = (page: Page) => page.getByRole('dialog');
-  const button = (page: Page, name: string) => page.getByRole('button', { name });
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
   const chatOf = async (name: string, text: string) => {
     const customer = await service.customer(owner.embedId, { name, email: `${name.toLowerCase()}@example.org` });
     await service.post('/widget/conversations', { body: text }, customer.token);

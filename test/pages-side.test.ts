@@ -21,7 +21,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
   const record = (id: string) => service.conversation(id, owner.token);
   const dialog = (page: Page) => page.getByRole('dialog');
   const told = (page: Page, text: string | RegExp) => page.locator('.notice').filter({ hasText: text }).first().waitFor();
-  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
   /** A chat of a named customer that an agent has. */
   const chatOf = async (who: Person | undefined, name = 'Kim', text = 'Where is my order?') => {
@@ -167,9 +167,9 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await becomes('open');
 
     await hers.keyboard.press('t');
-    await dialog(hers).getByLabel('Tags').fill('refund, vip');
+    await dialog(hers).getByRole('combobox', { name: 'Tags' }).fill('refund, vip');
     await hers.keyboard.press('Enter');
-    await dialog(hers).getByLabel('Tags').fill('late');
+    await dialog(hers).getByRole('combobox', { name: 'Tags' }).fill('late');
     await button(hers, 'Take off vip').click();
     await button(hers, 'Save').click();
     await dialog(hers).waitFor({ state: 'detached' });
