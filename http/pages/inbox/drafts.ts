@@ -1,6 +1,6 @@
 // What was begun and not sent, per conversation: kept in the browser, so that going elsewhere or loading the page again loses nothing.
 
-import type { SentFile } from './outgoing.ts';
+import type { SentFile } from './timeline.ts';
 
 export interface Draft {
   readonly body: string;

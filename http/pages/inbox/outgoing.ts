@@ -8,27 +8,7 @@ import { connection } from '../live.ts';
 import type { Message, Note } from '../records.ts';
 import { me } from '../session.ts';
 import { takeMessage, takeNote } from './threads.ts';
-
-export interface SentFile {
-  readonly url: string;
-  readonly name: string;
-  readonly size: number;
-}
-
-export interface Outgoing {
-  /** Of a message: its id from the beginning. */
-  readonly id: string;
-  readonly conversationId: string;
-  readonly kind: 'message' | 'note';
-  readonly body: string;
-  readonly attachments: readonly SentFile[];
-  readonly writtenAtMs: number;
-  readonly state: 'pending' | 'failed';
-  /** Why it failed. */
-  readonly problem?: string;
-  /** It was tried, and no answer came. */
-  readonly isUncertain?: boolean;
-}
+import type { Outgoing } from './timeline.ts';
 
 /** In the order in which they were written. */
 export const outgoing = signal<readonly Outgoing[]>([]);

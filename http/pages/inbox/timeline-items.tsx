@@ -13,8 +13,8 @@ import { clockTime, dayHeading, exactTime } from '../times.ts';
 import { Attachments } from './attachments.tsx';
 import { customerName } from './customers.ts';
 import { FormattedMail, MessageText } from './message-text.tsx';
-import { discard, type Outgoing, retry } from './outgoing.ts';
-import type { Item } from './timeline.ts';
+import { discard, retry } from './outgoing.ts';
+import type { Item, Outgoing } from './timeline.ts';
 
 export function TimelineItem({ item, conversation }: { readonly item: Item; readonly conversation: Conversation }): JSX.Element {
   switch (item.kind) {

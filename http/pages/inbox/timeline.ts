@@ -2,7 +2,28 @@
 // service, and what is on its way. Plain functions, without state.
 
 import type { Message, Note } from '../records.ts';
-import type { Outgoing } from './outgoing.ts';
+
+export interface SentFile {
+  readonly url: string;
+  readonly name: string;
+  readonly size: number;
+}
+
+/** What was written here and the service has not acknowledged yet. */
+export interface Outgoing {
+  /** Of a message: its id from the beginning. */
+  readonly id: string;
+  readonly conversationId: string;
+  readonly kind: 'message' | 'note';
+  readonly body: string;
+  readonly attachments: readonly SentFile[];
+  readonly writtenAtMs: number;
+  readonly state: 'pending' | 'failed';
+  /** Why it failed. */
+  readonly problem?: string;
+  /** It was tried, and no answer came. */
+  readonly isUncertain?: boolean;
+}
 
 export type Item =
   | { readonly kind: 'day'; readonly key: string; readonly at: string }

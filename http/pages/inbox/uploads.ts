@@ -2,7 +2,7 @@
 // is, can be stopped, and tried again.
 
 import { call } from '../api.ts';
-import type { SentFile } from './outgoing.ts';
+import type { SentFile } from './timeline.ts';
 
 export interface Upload {
   readonly id: number;

@@ -3,7 +3,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { messageOf } from '../api.ts';
 import { notify } from '../notices.ts';
-import type { SentFile } from './outgoing.ts';
+import type { SentFile } from './timeline.ts';
 import { maxFiles, type Upload, upload } from './uploads.ts';
 
 export interface Uploads {
