@@ -174,6 +174,24 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.close();
   });
 
+  t.test('a mail: as text, its old history folded, its formatting in a frame that can do nothing; what became of an answer', async (t) => {
+    const mailbox = await service.mailbox(owner);
+    await service.deliver(mailbox, { from: `${'Kim'} <kim@customer.example>`, subject: '<b>A parcel</b>', text: 'It is *broken*.\n\nOn Friday you wrote:\n> It is on its way.', html: '<p>It is <strong>broken</strong>.</p><script>top.hacked = 1</script><img src="https://evil.example/x.png">' });
+    const [ticket] = (await service.tickets(owner.token)).slice(-1);
+    const page = await pages.open(`/inbox/tickets/${ticket.id}`, { token: owner.token });
+    await bubble(page, 'It is *broken*').waitFor();
+    t.ok(await page.getByText('<b>A parcel</b>').first().isVisible());
+    await page.getByRole('button', { name: 'Show formatting' }).click();
+    const frame = page.frameLocator('.inbox-mail');
+    t.equal(await frame.locator('strong').textContent(), 'broken');
+    t.equal(await frame.locator('script').count(), 0);
+    t.equal(await page.locator('.inbox-mail').getAttribute('sandbox'), '');
+    t.equal(await page.evaluate('"hacked" in window'), false);
+    await write(page, 'A new one is on its way.');
+    await bubble(page, 'A new one').getByText('Mailed').waitFor();
+    await page.close();
+  });
+
   t.test('a long conversation: read further back by scrolling, which moves nothing; what is new is followed only from the end', async (t) => {
     const chat = await chatWith('Lou', 'The first one');
     for (let from = 0; from < 300; from += 50) await Promise.all(Array.from({ length: 50 }, (_, index) => service.post(`/conversations/${chat.id}/messages`, { body: `Line ${from + index}\n${'and more '.repeat((index * 7) % 40)}` }, owner.token)));
@@ -195,10 +213,10 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     t.ok(Math.abs((await placeOf(before.key)) - before.top) < 2, 'nothing moved');
     for (let step = 0; step < 60 && (await bubble(page, 'The first one').count()) === 0; step += 1) {
       const kept = await place();
-      const moved = await inBox<number>('box.scrollTop - (box.scrollTop -= 400, box.scrollTop)');
+      const moved = await inBox<number>('box.scrollTop - (box.scrollTop -= 800, box.scrollTop)');
       await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
       const now = await placeOf(kept.key);
-      if (moved === 400 && now !== undefined && Math.abs(now - kept.top - 400) > 3) t.fail(`step ${step}: moved by ${now - kept.top} instead of 400`);
+      if (moved === 800 && now !== undefined && Math.abs(now - kept.top - 800) > 3) t.fail(`step ${step}: moved by ${now - kept.top} instead of 800`);
       await page.waitForFunction(`document.querySelector('.scroll-back-box').scrollTop > 0 || [...document.querySelectorAll('.inbox-text')].some((one) => one.textContent === 'The first one')`);
     }
     await bubble(page, 'The first one').waitFor();

@@ -11,6 +11,8 @@ interface ScrollBackProps {
   /** The height of a row that was never drawn, in pixels. */
   readonly guess: (index: number) => number;
   readonly render: (index: number) => ComponentChildren;
+  /** Whenever it is another one, the end is gone to: the row that the reader made. */
+  readonly follow?: string | undefined;
   /** Somebody has almost scrolled to the beginning. */
   readonly onBeginning: () => void;
   /** Drawn over the list while its end is out of sight: `added` rows came since, `toEnd` goes there. */
@@ -21,7 +23,7 @@ const beyondPx = 900;
 const nearEndPx = 60;
 const nearBeginningPx = 1200;
 
-export function ScrollBack({ label, keys, guess, render, onBeginning, below }: ScrollBackProps): JSX.Element {
+export function ScrollBack({ label, keys, guess, render, follow, onBeginning, below }: ScrollBackProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const heights = useRef(new Heights()).current;
   const known = useRef<readonly string[] | undefined>(undefined);
@@ -29,6 +31,11 @@ export function ScrollBack({ label, keys, guess, render, onBeginning, below }: S
   const anchor = useRef<{ readonly key: string; readonly delta: number; readonly lastKey: string | undefined } | undefined>(undefined);
   const [, setRound] = useState(0);
   const drawn = useRef({ first: 0, end: 0 });
+  const followed = useRef(follow);
+  if (follow !== followed.current) {
+    followed.current = follow;
+    if (follow !== undefined) anchor.current = undefined;
+  }
   if (known.current !== keys) {
     heights.set(keys, keys.map((_, index) => guess(index)));
     known.current = keys;

@@ -7,6 +7,7 @@ import { ButtonLink } from '../design/button.tsx';
 import { Empty, Failure, Loading } from '../design/feedback.tsx';
 import { useResource } from '../design/resource.ts';
 import { navigate } from '../location.ts';
+import { departments, peopleFailure } from '../people.ts';
 import type { Conversation } from '../records.ts';
 import { setTitle } from '../title.ts';
 import { Composer } from './composer.tsx';
@@ -31,6 +32,8 @@ export function Inbox({ params }: { readonly params: Readonly<Record<string, str
     if (params['list'] === undefined) navigate('/inbox/mine', { replace: true });
     else if (conversationId === undefined && list !== undefined) setTitle(list.definition.label);
   }, [params['list'], conversationId, list]);
+  // Departments are read a moment after the page.
+  if (list === undefined && key.startsWith('department-') && departments.value.size === 0 && peopleFailure.value === undefined) return <Loading />;
   if (list === undefined) {
     return (
       <Empty icon="list" title="There is no such list">

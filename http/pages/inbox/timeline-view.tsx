@@ -41,6 +41,7 @@ export function Timeline({ conversation, thread }: { readonly conversation: Conv
           const item = items[index];
           return item === undefined ? null : <TimelineItem item={item} conversation={conversation} />;
         }}
+        follow={items.at(-1)?.kind === 'outgoing' ? items.at(-1)?.key : undefined}
         onBeginning={() => void readOlder(thread)}
         below={({ added, toEnd }) => (
           <Button small class="inbox-to-end" icon="down" onClick={toEnd}>

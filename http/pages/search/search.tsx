@@ -1,7 +1,7 @@
 // Search over everything the agent may see, as one types. What is sought is kept in the address, so that going back finds it.
 
 import type { JSX } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useCommands } from '../commands.ts';
 import { Badge, Empty, Failure, Loading } from '../design/feedback.tsx';
 import { SelectField, TextField } from '../design/field.tsx';
@@ -137,14 +137,13 @@ function totalOf({ rows, total }: SearchAnswer): string {
 }
 
 function Row({ row, text }: { readonly row: SearchRow; readonly text: string }): JSX.Element {
-  const id = useId();
   const name = nameOfCustomer({ name: row.visitorName, email: row.visitorEmail });
   const number = row.ticketNumber === null ? '' : `#${row.ticketNumber} `;
   return (
     <li>
-      <a class="search-row" href={`/inbox/all/${row.conversationId}`} aria-labelledby={`${id}-who ${id}-said`}>
+      <a class="search-row" href={`/inbox/all/${row.conversationId}`}>
         <Icon name={row.channel} size={18} />
-        <span class="who" id={`${id}-who`}>
+        <span class="who">
           <Marked text={row.subject === null ? name : `${number}${row.subject}`} query={text} />
           {(row.subject !== null || row.visitorEmail !== null) && (
             <span class="soft">
@@ -155,7 +154,7 @@ function Row({ row, text }: { readonly row: SearchRow; readonly text: string }):
         <span class="when">
           <Time at={row.updatedAt} />
         </span>
-        <span class="said" id={`${id}-said`}>
+        <span class="said">
           <Marked text={row.matchedBody} query={text} />
         </span>
         <span class="marks">

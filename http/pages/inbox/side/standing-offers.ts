@@ -43,6 +43,8 @@ function keep(conversation: Conversation): void {
   // Who takes something offers it to itself, and accepts at once.
   const concerns = handshake !== null && handshake.toAgentId !== handshake.initiatedByAgentId && (handshake.toAgentId === own || handshake.initiatedByAgentId === own);
   if (!concerns || offers.peek().get(id)?.handshake.expiresAt === handshake.expiresAt) return;
+  // Another offer than the one that was answered here.
+  if (!answering.peek().has(id)) endedHere.delete(id);
   offers.value = new Map(offers.peek()).set(id, { conversationId: id, handshake });
 }
 
@@ -66,7 +68,8 @@ onEvent(outcomes, ({ type, data }) => {
   // The event's data, as the sockets' document gives it.
   const { conversation } = data as { conversation: Conversation };
   const ended = drop(conversation.id);
-  if (ended === undefined || endedHere.delete(conversation.id)) return;
+  const wasEndedHere = endedHere.delete(conversation.id);
+  if (ended === undefined || wasEndedHere) return;
   const own = ownId();
   const { initiatedByAgentId, toAgentId } = ended.handshake;
   if (initiatedByAgentId === own && toAgentId !== own) tellWhoOffered(type as Outcome, conversation, toAgentId);
