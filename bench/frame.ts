@@ -67,14 +67,19 @@ export function tableOf(rows: readonly Row[]): string {
     ratio === null ? '' : shown(ratio),
     target === undefined ? '' : `${'atLeast' in target ? `≥ ${target.atLeast}` : `< ${target.below}`} ${ok === true ? 'met' : 'MISSED'}`,
   ]);
-  const lines = [['', 'figure', 'reference', 'ratio', 'target'], ...cells];
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return gridOf([['', 'figure', 'reference', 'ratio', 'target'], ...cells]);
+}
+
+/** Lines of as many cells as the first, which is the head, as Markdown with even columns. */
+export function gridOf(lines: readonly (readonly string[])[]): string {
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const lineOf = (line: readonly string[]): string => `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   const [head = [], ...body] = lines.map(lineOf);
   return [head, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body].join('\n');
 }
 
-function shown(value: number): string {
+/** With three digits that count. */
+export function shown(value: number): string {
   if (value >= 1000) return Math.round(value).toLocaleString('en-US');
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }

@@ -9,6 +9,8 @@ export interface Request {
   readonly body: string;
 }
 
+const answeredWell = /^HTTP\/1\.1 20[01] /;
+
 export class HttpConnection {
   readonly #socket: Socket;
   readonly #host: string;
@@ -35,19 +37,22 @@ export class HttpConnection {
     });
   }
 
-  /** Resolves with the answer's last byte. Rejects on any status but 201. One at a time. */
-  post(request: Request): Promise<void> {
-    const headers = [
-      `POST ${request.path} HTTP/1.1`,
-      `Host: ${this.#host}`,
-      'Accept: application/json',
-      'Content-Type: application/json',
-      `Content-Length: ${Buffer.byteLength(request.body)}`,
-      ...(request.token === undefined ? [] : [`Authorization: Bearer ${request.token}`]),
-    ];
+  /** Resolves with the answer's last byte. Rejects on any status but 200 and 201. One at a time. */
+  post({ body, ...request }: Request): Promise<void> {
+    return this.#send('POST', request, ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`], body);
+  }
+
+  /** The same without a body. */
+  get(request: Omit<Request, 'body'>): Promise<void> {
+    return this.#send('GET', request, [], '');
+  }
+
+  #send(method: string, { path, token }: Omit<Request, 'body'>, headers: readonly string[], body: string): Promise<void> {
+    const authorization = token === undefined ? [] : [`Authorization: Bearer ${token}`];
+    const head = [`${method} ${path} HTTP/1.1`, `Host: ${this.#host}`, 'Accept: application/json', ...headers, ...authorization].join('\r\n');
     return new Promise((resolve, reject) => {
       this.#answered = { resolve, reject };
-      this.#socket.write(`${headers.join('\r\n')}\r\n\r\n${request.body}`);
+      this.#socket.write(`${head}\r\n\r\n${body}`);
     });
   }
 
@@ -66,7 +71,7 @@ export class HttpConnection {
     const answer = this.#received;
     this.#received = '';
     this.#answered = undefined;
-    if (head.startsWith('HTTP/1.1 201')) answered?.resolve();
+    if (answeredWell.test(head)) answered?.resolve();
     else answered?.reject(new Error(`answered with ${answer}`));
   }
 }

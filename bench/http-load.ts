@@ -1,7 +1,38 @@
-// Requests as fast as they are answered, by autocannon: every connection has a path and a token of its own, and any answer
-// but the expected one fails the bench, since a refused connection would count as a fast request.
+// Requests as fast as they are answered, by autocannon: every connection goes through steps and a token of its own, again and
+// again. A bench fails on any answer but a good one, since a refused connection would count as a fast request; who drives a
+// server that is not its own is told how many answers were what.
 
 import autocannon from 'autocannon';
+
+export interface HttpStep {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** A function when it depends on what the steps before were answered; not on the first. */
+  readonly body?: string | (() => string);
+  /** Told of each good answer. */
+  onAnswer?(body: string): void;
+}
+
+export interface HttpDrive {
+  /** http://host:port */
+  readonly url: string;
+  readonly connections: number;
+  readonly seconds: number;
+  /** What a connection does in turn, each step when the one before was answered. */
+  stepsOf(connection: number): { readonly token?: string | undefined; readonly steps: readonly HttpStep[] };
+}
+
+export interface HttpFigures {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+export interface DrivenFigures extends HttpFigures {
+  readonly answers: number;
+  /** What was not answered well: how many by status, and those that got no answer. */
+  readonly failures: Readonly<Record<string, number>>;
+}
 
 export interface HttpLoad {
   /** http://host:port */
@@ -13,28 +44,58 @@ export interface HttpLoad {
   readonly seconds: number;
 }
 
-export interface HttpFigures {
-  readonly perSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
-
+/** One request per connection, over and over. Rejects when any answer is not a good one. */
 export async function loadByHttp(load: HttpLoad): Promise<HttpFigures> {
-  let next = 0;
-  const { body } = load;
-  const result = await autocannon({
-    url: load.url,
-    connections: load.targets.length,
-    duration: load.seconds,
-    setupClient(client) {
-      const target = load.targets[next % load.targets.length];
-      next += 1;
-      if (target === undefined) return;
-      const headers = { Accept: 'application/json', ...(target.token === undefined ? {} : { Authorization: `Bearer ${target.token}` }) };
-      client.setRequests([body === undefined ? { method: 'GET', path: target.path, headers } : { method: 'POST', path: target.path, headers: { ...headers, 'Content-Type': 'application/json' }, body }]);
+  const { url, targets, body, seconds } = load;
+  const { failures, ...figures } = await driveByHttp({
+    url,
+    connections: targets.length,
+    seconds,
+    stepsOf(connection) {
+      const { path = '', token } = targets[connection % targets.length] ?? {};
+      return { token, steps: [body === undefined ? { method: 'GET', path } : { method: 'POST', path, body }] };
     },
   });
-  const { non2xx, errors, timeouts, mismatches } = result;
-  if (non2xx + errors + timeouts + mismatches > 0) throw new Error(`${load.url}: ${non2xx} answers were not 2xx, ${errors} errors, ${timeouts} timeouts`);
-  return { perSecond: result.requests.average, p50Ms: result.latency.p50, p99Ms: result.latency.p99 };
+  if (Object.keys(failures).length > 0) throw new Error(`${url}: ${toldOf(failures)}`);
+  return figures;
+}
+
+/** Counts what went wrong, and goes on. */
+export async function driveByHttp(drive: HttpDrive): Promise<DrivenFigures> {
+  let next = 0;
+  const result = await autocannon({
+    url: drive.url,
+    connections: drive.connections,
+    duration: drive.seconds,
+    excludeErrorStats: true,
+    setupClient(client) {
+      const { token, steps } = drive.stepsOf(next);
+      next += 1;
+      client.setRequests(steps.map((step) => requestOf(step, token)));
+    },
+  });
+  const failures: Record<string, number> = {};
+  for (const [status, { count = 0 }] of Object.entries(result.statusCodeStats ?? {})) if (!status.startsWith('2')) failures[status] = count;
+  // A timeout is an error, too.
+  if (result.errors > 0) failures['no answer'] = result.errors;
+  const answers = result['2xx'];
+  const share = answers / Math.max(1, answers + result.non2xx);
+  return { perSecond: result.requests.average * share, p50Ms: result.latency.p50, p99Ms: result.latency.p99, answers, failures };
+}
+
+/** As in `3 × 429, 1 × no answer`. */
+export function toldOf(failures: DrivenFigures['failures']): string {
+  return Object.entries(failures).map(([what, count]) => `${count.toLocaleString('en-US')} × ${what}`).join(', ');
+}
+
+function requestOf({ method, path, body, onAnswer }: HttpStep, token: string | undefined): autocannon.Request {
+  const headers = { Accept: 'application/json', ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
+  return {
+    method,
+    path,
+    headers,
+    ...(typeof body === 'string' ? { body } : {}),
+    ...(typeof body === 'function' ? { setupRequest: (request: autocannon.Request) => ({ ...request, body: body() }) } : {}),
+    ...(onAnswer === undefined ? {} : { onResponse: (status: number, text: string) => (status < 300 ? onAnswer(text) : undefined) }),
+  };
 }

@@ -45,7 +45,8 @@ async function during<Result>(starting: Promise<ServiceProgram>, use: (service: 
   }
 }
 
-async function leastResident(program: Program, looks: number): Promise<number> {
+/** Resident memory in bytes, the least of so many looks. */
+export async function leastResident(program: Program, looks: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let look = 0; look < looks; look += 1) {
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));

@@ -48,13 +48,20 @@ export async function startService(dataDir?: string, env: Readonly<Record<string
   };
 }
 
+/** What `npm run build` made, which needs neither this Node nor its arguments. */
+export function startExecutable(path: string, options: { dataDir: string; cacheDir: string }): Promise<Program> {
+  return start(['serve'], { program: path, env: { RATE_LIMITS: 'off', SWITCHBOARD_CACHE_DIR: options.cacheDir }, dataDir: options.dataDir });
+}
+
 export function startReference(): Promise<Program> {
   return start(['bench/reference-server.ts'], { env: { UV_THREADPOOL_SIZE: '32' } });
 }
 
-async function start(args: readonly string[], options: { env: Readonly<Record<string, string>>; dataDir?: string | undefined }): Promise<Program> {
+async function start(args: readonly string[], options: { program?: string; env: Readonly<Record<string, string>>; dataDir?: string | undefined }): Promise<Program> {
   const dataDir = options.dataDir ?? makeDataDir();
-  const child = spawn(process.execPath, [...nodeArgs, ...args], { cwd: root, env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...options.env }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const { program } = options;
+  const [file, given] = program === undefined ? [process.execPath, [...nodeArgs, ...args]] : [program, args];
+  const child = spawn(file, given, { cwd: root, env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...options.env }, stdio: ['ignore', 'pipe', 'inherit'] });
   const remove = (): void => {
     if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
   };

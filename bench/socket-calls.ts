@@ -3,21 +3,16 @@
 // same lane.
 
 import { Api } from './api.ts';
-import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
+import { type BenchOptions, type Row, row, runAlone } from './frame.ts';
+import { toldOf } from './http-load.ts';
 import { messageText } from './messages.ts';
 import { startReference, startService } from './process.ts';
 import { makeTenant, openSession, startChat } from './scenario.ts';
 import { openServiceSocket, SocketClient } from './socket-client.ts';
+import { type Caller, loadBySockets, replyStatus, type SocketFigures } from './socket-load.ts';
 
 const sockets = 64;
 const callsUnderWay = 4;
-
-/** A socket that sends when it is asked to, and says whether a frame it got is the answer to a send. */
-interface Caller {
-  readonly client: SocketClient;
-  callText(): string;
-  isAnswer(payload: Buffer): boolean;
-}
 
 export async function run({ quick }: BenchOptions): Promise<Row[]> {
   const seconds = quick ? 2 : 10;
@@ -25,9 +20,10 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   const reference = await startReference();
   const service = await startService();
   try {
-    const measure = async (callers: readonly Caller[]): Promise<Figures> => {
-      await load(callers, warmSeconds);
-      const figures = await load(callers, seconds);
+    const measure = async (callers: readonly Caller[]): Promise<SocketFigures> => {
+      await loadBySockets({ callers, callsUnderWay, seconds: warmSeconds });
+      const figures = await loadBySockets({ callers, callsUnderWay, seconds });
+      if (Object.keys(figures.failures).length > 0) throw new Error(`calls were answered with ${toldOf(figures.failures)}`);
       for (const { client } of callers) client.close();
       return figures;
     };
@@ -43,53 +39,9 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
-interface Figures {
-  readonly perSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
-
-/** Keeps so many calls under way on every socket. Replies come in the order of the calls. */
-async function load(callers: readonly Caller[], seconds: number): Promise<Figures> {
-  const latenciesMs: number[] = [];
-  const startedMs = performance.now();
-  let stopped = false;
-  await Promise.all(
-    callers.map(
-      (caller) =>
-        new Promise<void>((resolve, reject) => {
-          const sentMs: number[] = [];
-          const send = (): void => {
-            sentMs.push(performance.now());
-            caller.client.send(caller.callText());
-          };
-          caller.client.onClose = () => reject(new Error('a socket was closed'));
-          caller.client.onText = (payload) => {
-            try {
-              if (!caller.isAnswer(payload)) return;
-            } catch (error) {
-              reject(error instanceof Error ? error : new Error(String(error)));
-              return;
-            }
-            const sentAtMs = sentMs.shift() ?? Number.NaN;
-            latenciesMs.push(performance.now() - sentAtMs);
-            if (!stopped) send();
-            else if (sentMs.length === 0) resolve();
-          };
-          for (let index = 0; index < callsUnderWay; index += 1) send();
-          setTimeout(() => {
-            stopped = true;
-          }, seconds * 1000);
-        }),
-    ),
-  );
-  const perSecond = latenciesMs.length / ((performance.now() - startedMs) / 1000);
-  return { perSecond, p50Ms: percentile(latenciesMs, 0.5), p99Ms: percentile(latenciesMs, 0.99) };
-}
-
 function bareCallers(url: string): Promise<Caller[]> {
   const text = JSON.stringify({ id: 1, type: 'call', method: 'widget.sendMessage', params: { conversationId: '0'.repeat(36), body: messageText } });
-  return Promise.all(Array.from({ length: sockets }, async () => ({ client: await SocketClient.open(`${url}/calls`), callText: () => text, isAnswer: () => true })));
+  return Promise.all(Array.from({ length: sockets }, async () => ({ client: await SocketClient.open(`${url}/calls`), callText: () => text, statusOf: () => 201 })));
 }
 
 async function visitorCallers(api: Api): Promise<Caller[]> {
@@ -106,11 +58,7 @@ async function visitorCallers(api: Api): Promise<Caller[]> {
           id += 1;
           return JSON.stringify({ id, type: 'call', method: 'widget.sendMessage', params: { conversationId, body: messageText } });
         },
-        isAnswer(payload) {
-          if (!payload.includes('"type":"reply"')) return false;
-          if (!payload.includes('"status":201')) throw new Error(`a call was answered with ${String(payload)}`);
-          return true;
-        },
+        statusOf: replyStatus,
       };
     }),
   );

@@ -4,6 +4,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 const opcodes = { text: 1, close: 8, ping: 9, pong: 10 } as const;
 const openTimeoutMs = 20_000;
@@ -21,11 +22,11 @@ export class SocketClient {
     this.#socket = socket;
   }
 
-  /** Resolves when the server has agreed; frames may have come by then. `url` as in http://host:port/path. */
+  /** Resolves when the server has agreed; frames may have come by then. `url` as in http://host:port/path, or https. */
   static open(url: string, options: { protocols?: readonly string[]; onText?: (payload: Buffer) => void } = {}): Promise<SocketClient> {
-    const { hostname, port, pathname } = new URL(url);
+    const { protocol, hostname, port, pathname, host } = new URL(url);
     const { protocols = [], onText } = options;
-    const socket = connect(Number(port), hostname);
+    const socket = protocol === 'https:' ? connectTls({ port: Number(port || 443), host: hostname }) : connect(Number(port || 80), hostname);
     socket.setNoDelay(true);
     const client = new SocketClient(socket);
     if (onText !== undefined) client.onText = onText;
@@ -39,7 +40,7 @@ export class SocketClient {
       });
       const headers = [
         `GET ${pathname} HTTP/1.1`,
-        `Host: ${hostname}:${port}`,
+        `Host: ${host}`,
         'Connection: Upgrade',
         'Upgrade: websocket',
         'Sec-WebSocket-Version: 13',

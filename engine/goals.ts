@@ -23,6 +23,7 @@ import { callingAgent, isSenior } from './access.ts';
 import { requireFeature } from './entitlements.ts';
 import { refuse, refuseField } from './errors.ts';
 import { tell } from './events.ts';
+import { foldCompletionOf } from './rollups.ts';
 import { theRoster } from './roster.ts';
 import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
@@ -161,6 +162,7 @@ function complete(ctx: Context, done: { goal: GoalRecord; visitor: VisitorRecord
     completedAt: ctx.at,
   };
   insertCompletion(ctx.db, completion);
+  foldCompletionOf(ctx, completion);
   tell(ctx, { type: 'goal.completed', audience: { kind: 'channel', channel: 'chat' }, data: { completion: completionView(ctx, goal.name, completion) } });
 }
 

@@ -14,7 +14,7 @@ import type { View } from './runtime/context.ts';
 
 /** What reports ask of the reader thread. */
 export interface ReportReads {
-  bucketTotals(workspaceId: string, scope: ReportScope, buckets: Pick<Buckets, 'starts' | 'toMs'>): Promise<BucketTotals[]>;
+  bucketTotals(workspaceId: string, scope: ReportScope, buckets: Pick<Buckets, 'starts' | 'toMs'>): Promise<BucketTotals>;
   totals(workspaceId: string, scope: ReportScope, range: ReportRange): Promise<Totals>;
   totalsByAgent(workspaceId: string, scope: ReportScope, range: ReportRange, agentIds: readonly string[]): Promise<Totals[]>;
   totalsByChannel(workspaceId: string, scopes: { figures: ReportScope; queue: ReportScope }, range: ReportRange): Promise<{ channel: Channel; totals: Totals; queued: number }[]>;
@@ -33,8 +33,8 @@ export interface Series extends Head {
 export async function volumeReport(view: View, query: ReportQuery, channel: Channel, reads: ReportReads): Promise<Series> {
   const { scope, range, head } = reportFrame(view, query, channel);
   const buckets = bucketsOf(view, range, query.granularity);
-  const totals = await reads.bucketTotals(view.workspaceId, scope, buckets);
-  const series = buckets.labels.map((bucket, index) => ({ bucket, value: totals[index]?.conversations ?? 0 }));
+  const { conversations } = await reads.bucketTotals(view.workspaceId, scope, buckets);
+  const series = buckets.labels.map((bucket, index) => ({ bucket, value: conversations[index] ?? 0 }));
   return { ...head, series, total: series.reduce((sum, { value }) => sum + value, 0) };
 }
 
@@ -71,13 +71,10 @@ export interface Satisfaction extends Head {
 export async function satisfactionReport(view: View, query: ReportQuery, reads: ReportReads): Promise<Satisfaction> {
   const { scope, range, head } = reportFrame(view, query, 'ticket');
   const buckets = bucketsOf(view, range, query.granularity);
-  const totals = await reads.bucketTotals(view.workspaceId, scope, buckets);
-  const series = buckets.labels.map((bucket, index) => {
-    const { rated = 0, ratingSum = 0 } = totals[index] ?? {};
-    return { bucket, value: meanOf(ratingSum, rated) ?? 0, responses: rated };
-  });
-  const responses = totals.reduce((sum, { rated }) => sum + rated, 0);
-  return { ...head, series, average: meanOf(totals.reduce((sum, { ratingSum }) => sum + ratingSum, 0), responses), responses, total: responses };
+  const { rated, ratingSum } = await reads.bucketTotals(view.workspaceId, scope, buckets);
+  const series = buckets.labels.map((bucket, index) => ({ bucket, value: meanOf(ratingSum[index] ?? 0, rated[index] ?? 0) ?? 0, responses: rated[index] ?? 0 }));
+  const responses = sumOf(rated);
+  return { ...head, series, average: meanOf(sumOf(ratingSum), responses), responses, total: responses };
 }
 
 export interface AgentPerformance {
@@ -161,7 +158,7 @@ export async function conversionsReport(view: View, query: ReportQuery, reads: R
   const buckets = bucketsOf(view, range, query.granularity);
   const { goals, counts } = await reads.goals(view.workspaceId, scope, range, buckets);
   const series = buckets.labels.map((bucket, index) => ({ bucket, value: counts[index] ?? 0 }));
-  return { ...head, series, total: counts.reduce((sum, count) => sum + count, 0), totalValueCents: goals.reduce((sum, { valueCents }) => sum + valueCents, 0), goals };
+  return { ...head, series, total: sumOf(counts), totalValueCents: goals.reduce((sum, { valueCents }) => sum + valueCents, 0), goals };
 }
 
 export interface DrillDownQuery extends ReportQuery {
@@ -180,6 +177,10 @@ export function drillDownOf(view: View, query: DrillDownQuery): DrillDown {
 export async function drillDownReport(view: View, query: DrillDownQuery, page: { limit: number; offset: number }, reads: ReportReads): Promise<{ conversations: ConversationView[]; total: number }> {
   const { conversations, total } = await reads.drillDown(view.workspaceId, drillDownOf(view, query), page);
   return { conversations: conversations.map(conversationView), total };
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }
 
 function meanOf(sum: number, count: number): number | null {

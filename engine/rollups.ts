@@ -1,11 +1,15 @@
 // Keeps what reports read in step with the conversations, in the command that changes them, and can prove that it did. Whoever writes
-// a conversation calls foldChange(): conversation.ts, messages.ts, and call.ts for calls that end.
+// a conversation calls foldChange(): conversation.ts, messages.ts, and call.ts for calls that end; whoever writes a completion calls
+// foldCompletionOf(): goals.ts.
 
 import { callPhaseOf, type CallRecord } from '../store/calls.ts';
 import { campaignDifferences } from '../store/campaigns.ts';
 import type { ConversationRecord } from '../store/conversations.ts';
 import type { Database } from '../store/database.ts';
-import { differencesOfMonth, foldConversation, rebuildMonth, type ReportedConversation, reportedMonths } from '../store/rollups.ts';
+import { deadlineSubjects } from '../store/deadlines.ts';
+import { foldCompletion, type ReportedCompletion } from '../store/goal-rollups.ts';
+import { beginRebuild, differencesOfMonth, buildDayBefore, reportedMonths } from '../store/rollup-rebuild.ts';
+import { dayMs, foldConversation, type ReportedConversation } from '../store/rollups.ts';
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
 import type { DeadlineParams } from './runtime/deadlines.ts';
@@ -14,27 +18,39 @@ export const rebuildDeadline = 'reports.rebuild';
 
 /** Folds a change of a conversation in; `before` undefined: it is new. */
 export function foldChange(ctx: Context, before: ConversationRecord | undefined, after: ConversationRecord): void {
+  if (willBeCounted(ctx.db, after.createdAt)) return;
   const isCallOver = after.channel === 'call' && before !== undefined && callPhaseOf(ctx.db, after.id) === 'ended';
   foldConversation(ctx.db, before && reported(before, isCallOver), reported(after, isCallOver));
 }
 
 /** Folds in that a call of this conversation ended. */
 export function foldCallChange(ctx: Context, conversation: ConversationRecord, call: { before: CallRecord; after: CallRecord }): void {
+  if (willBeCounted(ctx.db, conversation.createdAt)) return;
   foldConversation(ctx.db, reported(conversation, call.before.phase === 'ended'), reported(conversation, call.after.phase === 'ended'));
 }
+
+/** Folds in a new completion. */
+export function foldCompletionOf(ctx: Context, completion: ReportedCompletion): void {
+  if (!willBeCounted(ctx.db, completion.completedAt)) foldCompletion(ctx.db, completion);
+}
+
+/** True while rollups are being made again and have not come to that day: what it holds then is counted with the rest of it. */
+function willBeCounted(db: Database, at: string): boolean {
+  return deadlineSubjects(db, rebuildDeadline).some((subjectId) => Math.floor(Date.parse(at) / dayMs) < (madeFrom(subjectId) ?? Number.POSITIVE_INFINITY));
+}
+
+/** The day from which on rollups are made; undefined at the beginning. */
+const madeFrom = (subjectId: string): number | undefined => (/^\d+$/.test(subjectId) ? Number(subjectId) : undefined);
 
 function reported(conversation: ConversationRecord, isCallOver: boolean): ReportedConversation {
   const { id, channel, status, departmentId, assignedAgentId, rating, firstResponseAt, solvedAt, createdAt } = conversation;
   return { id, channel, status, departmentId, assignedAgentId, rating, firstResponseAt, solvedAt, createdAt, isCallOver };
 }
 
-/** Makes the rollups of a month again, then those of the month before, down to the first. Begins with the last when its subject is no month. */
+/** Makes the rollups of a day again, then those of the day before, down to the first: no command takes long. They are all thrown away first. */
 export const rebuildReports = command('reports.rebuild', (ctx, params: DeadlineParams): void => {
-  const months = reportedMonths(ctx.db);
-  if (months === undefined) return;
-  const month = /^\d+$/.test(params.subjectId) ? Number(params.subjectId) : months.last;
-  rebuildMonth(ctx.db, month);
-  if (month > months.first) ctx.setDeadline(rebuildDeadline, String(month - 1), ctx.nowMs);
+  const day = buildDayBefore(ctx.db, madeFrom(params.subjectId) ?? beginRebuild(ctx.db));
+  if (day !== undefined) ctx.setDeadline(rebuildDeadline, String(day), ctx.nowMs);
 });
 
 /** What in the rollups and counts of a workspace its rows do not bear out. Empty: reports are right. Reads everything, once. */

@@ -74,13 +74,33 @@ function hourStarts(range: { fromMs: number; toMs: number }, zone: string): numb
 /** ISO 8601 with milliseconds and the zone's offset at that moment, such as 2026-03-29T09:00:00.000+02:00. */
 export function isoWithOffset(ms: number, zone: string): string {
   const minutes = Math.round(offsetMs(ms, zone) / minuteMs);
+  return `${new Date(ms + minutes * minuteMs).toISOString().slice(0, -1)}${offsetText(minutes)}`;
+}
+
+function offsetText(minutes: number): string {
   const two = (value: number): string => String(value).padStart(2, '0');
-  const offset = `${minutes < 0 ? '-' : '+'}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`;
-  return `${new Date(ms + minutes * minuteMs).toISOString().slice(0, -1)}${offset}`;
+  return `${minutes < 0 ? '-' : '+'}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`;
+}
+
+/** Clocks are not set twice within a day (UTC). */
+interface DayOffsets {
+  readonly atStartMs: number;
+  readonly atEndMs: number;
+  /** When the one becomes the other; later than the day when they are the same. */
+  readonly changeMs: number;
 }
 
 function offsetMs(ms: number, zone: string): number {
-  return IANAZone.create(zone).offset(ms) * minuteMs;
+  const day = Math.floor(ms / dayMs);
+  const { atStartMs, atEndMs, changeMs } = memberOf(offsets, zone, day, () => offsetsOf(day, zone));
+  return ms < changeMs ? atStartMs : atEndMs;
+}
+
+function offsetsOf(day: number, zone: string): DayOffsets {
+  const ask = (ms: number): number => IANAZone.create(zone).offset(ms) * minuteMs;
+  const [startMs, endMs] = [day * dayMs, (day + 1) * dayMs];
+  const [atStartMs, atEndMs] = [ask(startMs), ask(endMs)];
+  return { atStartMs, atEndMs, changeMs: atStartMs === atEndMs ? Number.POSITIVE_INFINITY : changeOfOffset(startMs, endMs, ask) };
 }
 
 /** `wallMs` is the local time as if it were UTC. */
@@ -88,41 +108,48 @@ function instantOfWallTime(wallMs: number, zone: string): number {
   const before = offsetMs(wallMs - dayMs, zone);
   const after = offsetMs(wallMs + dayMs, zone);
   const candidates = [wallMs - before, wallMs - after].filter((ms) => ms + offsetMs(ms, zone) === wallMs);
-  return candidates.length > 0 ? Math.min(...candidates) : changeOfOffset(wallMs - dayMs, wallMs + dayMs, zone);
+  return candidates.length > 0 ? Math.min(...candidates) : changeOfOffset(wallMs - dayMs, wallMs + dayMs, (ms) => offsetMs(ms, zone));
 }
 
 /** The first instant in (low, high] with another offset than `low` has. */
-function changeOfOffset(low: number, high: number, zone: string): number {
-  const before = offsetMs(low, zone);
+function changeOfOffset(low: number, high: number, offsetAt: (ms: number) => number): number {
+  const before = offsetAt(low);
   let same = low;
   let changed = high;
   while (changed - same > 1) {
     const middle = Math.floor((same + changed) / 2);
-    if (offsetMs(middle, zone) === before) same = middle;
+    if (offsetAt(middle) === before) same = middle;
     else changed = middle;
   }
   return changed;
 }
 
-/** Starts of days by zone, since each costs some calls of 6 µs and a question about office hours may walk through a year. */
-const starts = new Map<string, Map<number, number>>();
+/** By zone and day, since each costs some calls of 6 µs and a question about office hours or a report walks through a year. */
+type ByDay<Known> = Map<string, Map<number, Known>>;
+
+const starts: ByDay<number> = new Map();
+const offsets: ByDay<DayOffsets> = new Map();
 const maxZones = 100;
 const maxDaysPerZone = 1000;
 
 function startOfDay(day: number, zone: string): number {
-  let ofZone = starts.get(zone);
+  return memberOf(starts, zone, day, () => instantOfWallTime(day * dayMs, zone));
+}
+
+function memberOf<Known>(known: ByDay<Known>, zone: string, day: number, find: () => Known): Known {
+  let ofZone = known.get(zone);
   if (ofZone === undefined) {
-    if (starts.size >= maxZones) starts.clear();
+    if (known.size >= maxZones) known.clear();
     ofZone = new Map();
-    starts.set(zone, ofZone);
+    known.set(zone, ofZone);
   }
-  let start = ofZone.get(day);
-  if (start === undefined) {
+  let value = ofZone.get(day);
+  if (value === undefined) {
     if (ofZone.size >= maxDaysPerZone) ofZone.clear();
-    start = instantOfWallTime(day * dayMs, zone);
-    ofZone.set(day, start);
+    value = find();
+    ofZone.set(day, value);
   }
-  return start;
+  return value;
 }
 
 /** The same day and time so many months later, in UTC; the last day of a month that has no such day. */

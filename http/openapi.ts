@@ -5,7 +5,7 @@ import { refusals, type Slug } from '../engine/errors.ts';
 import { scopeNames, scopes } from '../engine/scopes.ts';
 import { shapeAt } from './error-shapes.ts';
 import { slugsOf } from './pipeline.ts';
-import { fullPath, type Route } from './route.ts';
+import { fullPath, type OtherReply, type Route } from './route.ts';
 
 type Json = Record<string, unknown>;
 
@@ -124,7 +124,7 @@ function operationOf(route: Route): Json {
       [reply.status]: {
         description: 'Done.',
         headers: headersOf(route, reply.status),
-        ...(reply.schema === null && reply.contentType === undefined ? {} : { content: { [reply.contentType ?? 'application/json']: { schema: reply.schema ?? { type: 'string' } } } }),
+        ...(reply.schema === null && reply.contentType === undefined ? {} : { content: { [reply.contentType ?? 'application/json']: { schema: reply.schema ?? { type: reply.contentType === 'application/json' ? 'object' : 'string' } } } }),
       },
       ...errorsOf(route),
     },
@@ -150,16 +150,27 @@ function errorsOf(route: Route): Json {
     const { status } = refusals[slug];
     byStatus.set(status, [...(byStatus.get(status) ?? []), slug]);
   }
+  const others: Readonly<Record<number, OtherReply>> = route.otherReplies ?? {};
   const responses: Json = {};
-  const { name, contentType, word } = shapeAt(fullPath(route));
-  for (const [status, slugs] of [...byStatus].sort(([a], [b]) => a - b)) {
+  const { word } = shapeAt(fullPath(route));
+  for (const status of [...new Set([...byStatus.keys(), ...Object.keys(others).map(Number)])].sort((a, b) => a - b)) {
+    const slugs = byStatus.get(status) ?? [];
+    const other = others[status];
+    const told = slugs.map((slug) => `\`${word(slug)}\`: ${refusals[slug].message}`);
+    const words = [...new Set([...slugs.map(word), ...(other?.errors ?? [])])];
+    const content = { ...(words.length === 0 ? {} : errorContent(route, words)), ...(other?.contentType === undefined ? {} : { [other.contentType]: { schema: { type: 'string' } } }) };
     responses[status] = {
-      description: slugs.map((slug) => `\`${word(slug)}\`: ${refusals[slug].message}`).join(' '),
+      description: [...told, ...(other === undefined ? [] : [other.description])].join(' '),
       headers: headersOf(route, status),
-      content: { [contentType]: { schema: name === undefined ? { type: 'string' } : { allOf: [{ $ref: `#/components/schemas/${name}` }, { properties: { error: { enum: [...new Set(slugs.map(word))] } } }] } } },
+      ...(Object.keys(content).length === 0 ? {} : { content }),
     };
   }
   return responses;
+}
+
+function errorContent(route: Route, words: readonly string[]): Json {
+  const { name, contentType } = shapeAt(fullPath(route));
+  return { [contentType]: { schema: name === undefined ? { type: 'string' } : { allOf: [{ $ref: `#/components/schemas/${name}` }, { properties: { error: { enum: words } } }] } } };
 }
 
 function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): Json[] {

@@ -115,7 +115,7 @@ export const maxBodyBytes = 1024 * 1024;
 /** The longest that is an address (RFC 5321 §4.5.3.1); what is longer is refused by its schema, and must not fill the limiter's memory. */
 const maxEmailChars = 254;
 /** What the pipeline may answer on any route. */
-const always: readonly Slug[] = ['invalid_body', 'not_found', 'rate_limited', 'server_error', 'service_unavailable', 'payload_too_large', 'request_timeout'];
+const always: readonly Slug[] = ['invalid_body', 'invalid_query', 'not_found', 'rate_limited', 'server_error', 'service_unavailable', 'payload_too_large', 'request_timeout'];
 
 export interface PipelineOptions {
   readonly services: Services;
@@ -370,7 +370,6 @@ export class Pipeline {
 export function slugsOf(route: Route): ReadonlySet<Slug> {
   const { access } = route;
   const slugs = new Set<Slug>([...always, ...route.refusals]);
-  if (route.query !== undefined || route.anyHeaders === undefined) slugs.add('invalid_query');
   if (access.kind === 'agent' || access.kind === 'visitor') slugs.add('unauthorized');
   if (access.kind === 'signed') slugs.add('invalid_signature');
   if (access.kind === 'visitor') slugs.add('forbidden');

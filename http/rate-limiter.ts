@@ -21,12 +21,16 @@ interface Window {
 }
 
 const windowMs = 60_000;
-/** Keys held before those whose window is over are swept, and at worst all. */
+/** Keys held at the most; beyond that all are forgotten. */
 const maxKeys = 100_000;
+/** Fewer than this are not worth a look at which windows are over. */
+const leastSwept = 1000;
 
 export class RateLimiter {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #windows = new Map<string, Window>();
+  /** Twice what the last sweep left: each key is looked at about once, and what is held follows who calls now, not who ever called. */
+  #sweepAt = leastSwept;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
@@ -37,7 +41,7 @@ export class RateLimiter {
     const now = this.#clock.now();
     let window = this.#windows.get(key);
     if (window === undefined || window.endsMs <= now) {
-      if (this.#windows.size >= maxKeys) this.#sweep(now);
+      if (this.#windows.size >= this.#sweepAt) this.#sweep(now);
       window = { endsMs: now + windowMs, used: 0 };
       this.#windows.set(key, window);
     }
@@ -46,8 +50,14 @@ export class RateLimiter {
     return { limit, remaining: limit - window.used, resetSeconds: Math.max(1, Math.ceil((window.endsMs - now) / 1000)), allowed };
   }
 
+  /** Keys that are held. */
+  get size(): number {
+    return this.#windows.size;
+  }
+
   #sweep(now: number): void {
     for (const [key, window] of this.#windows) if (window.endsMs <= now) this.#windows.delete(key);
     if (this.#windows.size >= maxKeys) this.#windows.clear();
+    this.#sweepAt = Math.min(maxKeys, Math.max(leastSwept, 2 * this.#windows.size));
   }
 }

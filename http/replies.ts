@@ -12,6 +12,7 @@ import { BillingUnavailable, UnsignedDelivery } from '../workers/providers/billi
 import { CarrierUnavailable } from '../workers/providers/carrier.ts';
 import { CommerceUnavailable } from '../workers/providers/commerce.ts';
 import { StorageUnavailable } from '../workers/providers/objects.ts';
+import { SecretUnreadable } from '../workers/secret-box.ts';
 import { ThreadBusy, ThreadFailed, ThreadUnavailable } from '../workers/thread.ts';
 
 export interface ErrorBody {
@@ -29,8 +30,8 @@ export function rateRefusal(retryAfter: number, message: string = refusals.rate_
 /** Seconds after which a client may try what failed for want of a resource. */
 const unavailableRetrySeconds = 1;
 
-/** Failures of a resource, not of the request: asking again may help. */
-const unavailable = [CommitFailed, LaneFull, WorkspaceUnavailable, HasherBusy, CarrierUnavailable, BillingUnavailable, CommerceUnavailable, StorageUnavailable, ThreadBusy, ThreadFailed, ThreadUnavailable] as const;
+/** Failures of a resource, not of the request: asking again may help, with a secret's key once who runs the server has put it back. */
+const unavailable = [CommitFailed, LaneFull, WorkspaceUnavailable, HasherBusy, CarrierUnavailable, BillingUnavailable, CommerceUnavailable, StorageUnavailable, SecretUnreadable, ThreadBusy, ThreadFailed, ThreadUnavailable] as const;
 
 export function refusalOf(error: unknown, context: { log: Log; requestId: string; operation: string }): Refusal {
   if (error instanceof Refusal) {

@@ -97,6 +97,15 @@ export interface RawReply {
   readonly body: string | Uint8Array | AsyncIterable<string> | Streamed;
 }
 
+/** For the OpenAPI document. */
+export interface OtherReply {
+  readonly description: string;
+  /** Undefined for no body. */
+  readonly contentType?: string;
+  /** Words that the area's error shape has here, beside those of refusals. */
+  readonly errors?: readonly string[];
+}
+
 interface Described {
   /** `noun.verb`: the OpenAPI operationId and the method of a socket call. */
   readonly operation: string;
@@ -122,6 +131,8 @@ interface Described {
   readonly form?: true;
   /** Announced in the Sunset header, YYYY-MM-DD, at least twelve months ahead. */
   readonly sunset?: string;
+  /** What a handler that writes its own replies answers with beside `reply` and the refusals, by status. */
+  readonly otherReplies?: Readonly<Record<number, OtherReply>>;
   /** Not offered to sockets: pages, files, what changes the credential itself. */
   readonly httpOnly?: true;
 }

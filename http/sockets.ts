@@ -249,7 +249,8 @@ export class Sockets {
 
   #call(session: Session, known: Known, frame: Readonly<Record<string, unknown>>): void {
     const { id, method, params = {} } = frame;
-    if ((typeof id !== 'string' && typeof id !== 'number') || typeof method !== 'string' || typeof params !== 'object' || params === null || Array.isArray(params)) {
+    // A number that JSON would not give back as it came is no id.
+    if ((typeof id !== 'string' && !Number.isInteger(id)) || typeof method !== 'string' || typeof params !== 'object' || params === null || Array.isArray(params)) {
       this.#complain(session, 'invalid_body', 'A call needs an id, a method and params.');
       return;
     }

@@ -54,8 +54,8 @@ const cacheKib = 2048;
 /** Larger than SQLite's own, so that a row of a kilobyte does not overflow its page. */
 const derivedPageBytes = 8192;
 
-/** 4 MiB of a backup at a time. */
-const backupPages = 1024;
+/** 1 MiB of a backup at a time. */
+const backupPages = 256;
 
 /** A reader waits this long for a checkpoint to let go. The writer is alone on its file and never waits. */
 const busyTimeoutMs = 2000;

@@ -22,6 +22,11 @@ export function findDeadline(db: Database, kind: string, subjectId: string): Dea
   return db.get<DeadlineRow>('SELECT kind, subjectId, dueAt FROM deadline WHERE kind = ? AND subjectId = ?', [kind, subjectId]);
 }
 
+/** Of all deadlines of this kind. */
+export function deadlineSubjects(db: Database, kind: string): string[] {
+  return db.all<{ subjectId: string }>('SELECT subjectId FROM deadline WHERE kind = ?', [kind]).map(({ subjectId }) => subjectId);
+}
+
 export function dueDeadlines(db: Database, at: string, limit: number): DeadlineRow[] {
   return db.all<DeadlineRow>('SELECT kind, subjectId, dueAt FROM deadline WHERE dueAt <= ? ORDER BY dueAt LIMIT ?', [at, limit]);
 }

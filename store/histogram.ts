@@ -1,5 +1,7 @@
 // Durations counted in bins that grow by two percent, so that a median or a percentile of any number of them, over any range, can be
-// told with an error of at most one percent. Pure functions; rollups store what encode() makes.
+// told with an error of at most one percent. Pure functions; rollups store what encodeBins() makes.
+
+import { NumeralReader, numeralsOf } from './numerals.ts';
 
 /** Of a quantile, at the most. */
 export const relativeError = 0.01;
@@ -20,62 +22,59 @@ function middleOf(bin: number): number {
   return bin === 0 ? 1 : (2 * Math.exp(bin * growth)) / (Math.exp(growth) + 1);
 }
 
-/** For each bin that is not empty, how far it is from the one before, and its count: both in groups of seven bits, the lowest first. */
-export function encodeBins(bins: Bins): Uint8Array {
-  const bytes: number[] = [];
+/** For each bin that is not empty, how far it is from the one before, and its count. */
+export function encodeBins(bins: Bins): string {
+  const numbers: number[] = [];
   let before = 0;
   for (const [bin, count] of [...bins].sort(([a], [b]) => a - b)) {
     if (count <= 0) continue;
-    pushNumber(bytes, bin - before);
-    pushNumber(bytes, count);
+    numbers.push(bin - before, count);
     before = bin;
   }
-  return Uint8Array.from(bytes);
+  return numeralsOf(numbers);
 }
 
-function pushNumber(bytes: number[], value: number): void {
-  let rest = value;
-  for (; rest > 127; rest >>>= 7) bytes.push((rest & 127) | 128);
-  bytes.push(rest);
+/** Adds what was encoded to `bins`: one list, or several with separators between them. */
+export function addBins(bins: Bins, encoded: string): void {
+  const list = decodeBins(encoded);
+  for (let index = 0; index < list.length; index += 2) bins.set(list[index] ?? 0, (bins.get(list[index] ?? 0) ?? 0) + (list[index + 1] ?? 0));
 }
 
-/** Adds what was encoded to `bins`. */
-export function addBins(bins: Bins, encoded: Uint8Array): void {
-  eachBin(encoded, (bin, count) => bins.set(bin, (bins.get(bin) ?? 0) + count));
-}
-
-function eachBin(encoded: Uint8Array, call: (bin: number, count: number) => void): void {
-  let at = 0;
-  const number = (): number => {
-    let value = 0;
-    for (let shift = 0; ; shift += 7) {
-      const byte = encoded[at++] ?? 0;
-      value |= (byte & 127) << shift;
-      if (byte < 128) return value;
+/** A bin and its count, and so on, in one list. */
+function decodeBins(encoded: string): number[] {
+  const numbers = new NumeralReader(encoded);
+  const list: number[] = [];
+  for (let bin = 0; !numbers.isAtEnd; ) {
+    if (numbers.startsAnew()) bin = 0;
+    else {
+      bin += numbers.next();
+      list.push(bin, numbers.next());
     }
-  };
-  for (let bin = 0; at < encoded.length; ) {
-    bin += number();
-    call(bin, number());
   }
+  return list;
 }
 
 /** Durations of which quantiles are asked: single ones, or counted ones. */
 export class Durations {
-  readonly #values: number[] = [];
+  #values: number[] = [];
   #counts: Int32Array | undefined;
+  /** Of the counted ones. */
+  #total = 0;
 
   add(durationMs: number): void {
     this.#values.push(durationMs);
   }
 
-  addEncoded(encoded: Uint8Array): void {
-    if (encoded.byteLength === 0) return;
-    this.#counts ??= new Int32Array(maxBins);
-    const counts = this.#counts;
-    eachBin(encoded, (bin, count) => {
+  /** As addBins() has them; `times` -1 takes away what was added with others. */
+  addEncoded(encoded: string, times: 1 | -1 = 1): void {
+    if (encoded === '') return;
+    const counts = (this.#counts ??= new Int32Array(maxBins));
+    const list = decodeBins(encoded);
+    for (let index = 0; index < list.length; index += 2) {
+      const [bin, count] = [list[index] ?? 0, times * (list[index + 1] ?? 0)];
       counts[bin] = (counts[bin] ?? 0) + count;
-    });
+      this.#total += count;
+    }
   }
 
   /**
@@ -84,11 +83,11 @@ export class Durations {
    */
   quantile(q: number): number | undefined {
     if (this.#counts === undefined) return this.#values.toSorted((a, b) => a - b)[rankOf(q, this.#values.length) - 1];
-    const counts = this.#counts.slice();
+    const counts = this.#counts;
     for (const value of this.#values) counts[binOf(value)] = (counts[binOf(value)] ?? 0) + 1;
-    let total = 0;
-    for (const count of counts) total += count;
-    const rank = rankOf(q, total);
+    this.#total += this.#values.length;
+    this.#values = [];
+    const rank = rankOf(q, this.#total);
     let seen = 0;
     for (let bin = 0; bin < counts.length; bin += 1) {
       seen += counts[bin] ?? 0;

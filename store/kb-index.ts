@@ -41,9 +41,10 @@ export function refreshKbIndex(db: Database, model: string): void {
   db.run(`INSERT INTO temp.kbIndexed ${served}`, { model });
 }
 
-/** Best first, ties by chunkId. */
+/** Best first, ties by chunkId. A question that says nothing, such as one of signs alone, has no direction: nothing is near it. */
 export function nearestChunks(db: Database, query: { vector: Uint8Array; topK: number }): KbMatch[] {
   const { vector, topK } = query;
+  if (vector.every((byte) => byte === 0)) return [];
   return db.all<KbMatch>(
     `SELECT c.id AS chunkId, c.documentId, c.chunkIndex, d.sourceUrl, d.title, c.text, 1 - vec_distance_cosine(vec_int8(c.vector), vec_int8(@vector)) AS score
      FROM kbChunk AS c JOIN kbDocument AS d ON d.id = c.documentId

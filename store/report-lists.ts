@@ -5,8 +5,11 @@ import type { Channel, ConversationRecord, ConversationStatus } from './conversa
 import { type ConversationRow, conversationFromRow } from './conversations.ts';
 import type { Database } from './database.ts';
 import type { GoalStatus } from './goals.ts';
-import { type ReportRange, type ReportScope, rangeValues, scopeValues, totalsOf, withinChannels, withinRange, withinScope } from './report-reads.ts';
-import type { Counts } from './rollups.ts';
+import { figuresPerGoalQuarter } from './goal-rollups.ts';
+import { decodeQuarters } from './quarters.ts';
+import { BucketPlan, type Buckets } from './report-buckets.ts';
+import { countsByDay, periodsOf, type ReportRange, type ReportScope, rangeValues, scopeValues, totalsOf, withinChannels, withinRange, withinScope } from './report-reads.ts';
+import { type Counts, dayMs, everyone } from './rollups.ts';
 
 export interface DrillDown {
   readonly scope: ReportScope;
@@ -36,21 +39,56 @@ function valuesOf(asked: DrillDown): Record<string, string | null> {
   return { ...rangeValues(asked.range), ...scopeValues(asked.scope), status: asked.status ?? null };
 }
 
+/** What is rated and yet unanswered has an index of its own: it is rare, and no rollup counts it. */
+const indexOf = ({ isRated, isMissed }: DrillDown): string => (isRated && isMissed ? 'conversationRatedUnanswered' : 'conversationInReports');
+
+interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
 /** Newest first. Ids come from the index alone; only the page's own rows are read. */
-export function reportedConversations(db: Database, asked: DrillDown, page: { limit: number; offset: number }): ConversationRecord[] {
+export function reportedConversations(db: Database, whole: DrillDown, wholePage: Page): ConversationRecord[] {
+  const { asked, page } = beyondDays(db, whole, wholePage);
   return db
     .all<ConversationRow>(
-      `SELECT whole.* FROM (SELECT id, createdAt FROM conversation INDEXED BY conversationInReports WHERE ${conditionOf(asked)} ORDER BY createdAt DESC, id DESC LIMIT @limit OFFSET @offset) AS found
+      `SELECT whole.* FROM (SELECT id, createdAt FROM conversation INDEXED BY ${indexOf(asked)} WHERE ${conditionOf(asked)} ORDER BY createdAt DESC, id DESC LIMIT @limit OFFSET @offset) AS found
        JOIN conversation AS whole ON whole.id = found.id ORDER BY found.createdAt DESC, found.id DESC`,
       { ...valuesOf(asked), ...page },
     )
     .map(conversationFromRow);
 }
 
+/** So many are skipped by looking at each. */
+const skippedOneByOne = 1000;
+
+/** The same page of a range that ends earlier: whole days that lie before it in the list are skipped by what rollups count. */
+function beyondDays(db: Database, asked: DrillDown, page: Page): { asked: DrillDown; page: Page } {
+  const counted = rolledUpCount(asked);
+  const lastDay = Math.floor(asked.range.toMs / dayMs);
+  if (counted === undefined || page.offset < skippedOneByOne || lastDay * dayMs <= asked.range.fromMs) return { asked, page };
+  const endingOn = (day: number): ReportRange => ({ fromMs: asked.range.fromMs, toMs: day * dayMs });
+  // Those of the day that the range ends in come first.
+  let offset = page.offset - countRows(db, { ...asked, range: { fromMs: lastDay * dayMs, toMs: asked.range.toMs } });
+  if (offset < 0) return { asked, page };
+  let day = lastDay;
+  const counts = countsByDay(db, asked.scope, counted, { first: Math.ceil(asked.range.fromMs / dayMs), next: lastDay });
+  for (const [earlier, count] of counts) {
+    if (count > offset) break;
+    offset -= count;
+    day = earlier;
+  }
+  return { asked: { ...asked, range: endingOn(day) }, page: { ...page, offset } };
+}
+
 export function countReported(db: Database, asked: DrillDown): number {
   const rolledUp = rolledUpCount(asked);
   if (rolledUp !== undefined) return totalsOf(db, asked.scope, asked.range)[rolledUp];
-  return db.get<{ count: number }>(`SELECT count(*) AS count FROM conversation INDEXED BY conversationInReports WHERE ${conditionOf(asked)}`, valuesOf(asked))?.count ?? 0;
+  return countRows(db, asked);
+}
+
+function countRows(db: Database, asked: DrillDown): number {
+  return db.get<{ count: number }>(`SELECT count(*) AS count FROM conversation INDEXED BY ${indexOf(asked)} WHERE ${conditionOf(asked)}`, valuesOf(asked))?.count ?? 0;
 }
 
 /** What rollups count, where it is just that. */
@@ -63,7 +101,7 @@ function rolledUpCount({ status, isRated, isMissed }: DrillDown): keyof Counts |
 export function reportedAfter(db: Database, asked: DrillDown, after: { at: string; id: string } | undefined, limit: number): ConversationRecord[] {
   return db
     .all<ConversationRow>(
-      `SELECT whole.* FROM (SELECT id, createdAt FROM conversation INDEXED BY conversationInReports WHERE ${conditionOf(asked)} AND (@at IS NULL OR createdAt < @at OR createdAt = @at AND id < @id)
+      `SELECT whole.* FROM (SELECT id, createdAt FROM conversation INDEXED BY ${indexOf(asked)} WHERE ${conditionOf(asked)} AND (@at IS NULL OR createdAt < @at OR createdAt = @at AND id < @id)
          AND createdAt <= coalesce(@at, '9999') ORDER BY createdAt DESC, id DESC LIMIT @limit) AS found
        JOIN conversation AS whole ON whole.id = found.id ORDER BY found.createdAt DESC, found.id DESC`,
       { ...valuesOf(asked), at: after?.at ?? null, id: after?.id ?? null, limit },
@@ -100,24 +138,64 @@ interface GoalRow {
 
 /** Every goal that is there, and deleted ones with completions in the range; the oldest first. */
 export function goalTotals(db: Database, scope: ReportScope, range: ReportRange): GoalTotals[] {
-  const rows = db.all<GoalRow>('SELECT id AS goalId, name, status, deletedAt IS NOT NULL AS isDeleted FROM goal ORDER BY createdAt, id');
-  return rows.flatMap(({ goalId, name, status, isDeleted }) => {
-    const reached = db.get<{ completions: number; valueCents: number }>(
-      `SELECT count(*) AS completions, coalesce(sum(valueCents), 0) AS valueCents FROM goalCompletion INDEXED BY goalCompletionByGoal WHERE goalId = @goalId AND ${completionsWithin(scope)}`,
-      { goalId, ...rangeValues(range), ...scopeValues(scope) },
-    );
-    const { completions = 0, valueCents = 0 } = reached ?? {};
+  const sums = new Map<string, { completions: number; valueCents: number }>();
+  const { rows, periods } = scope.agentId === null ? periodsOf(range) : { rows: [range], periods: [] };
+  const add = (goalId: string, completions: number, valueCents: number): void => {
+    const sum = sums.get(goalId) ?? { completions: 0, valueCents: 0 };
+    sums.set(goalId, { completions: sum.completions + completions, valueCents: sum.valueCents + valueCents });
+  };
+  for (const part of rows) for (const { goalId, valueCents } of completionsOf(db, scope, part)) add(goalId, 1, valueCents ?? 0);
+  const goals = db.all<GoalRow>('SELECT id AS goalId, name, status, deletedAt IS NOT NULL AS isDeleted FROM goal ORDER BY createdAt, id');
+  for (const { goalId } of goals) {
+    for (const { grain, first, next, times } of periods) {
+      for (const departmentId of scope.departmentIds ?? [everyone]) {
+        const found = db.allValues('SELECT sum(completions), sum(valueCents) FROM rollupGoal WHERE departmentId = ? AND goalId = ? AND grain = ? AND period >= ? AND period < ? HAVING count(*) > 0', [departmentId, goalId, grain, first, next]);
+        // As the columns are declared in the migration.
+        for (const [completions, valueCents] of found as [number, number][]) add(goalId, times * completions, times * valueCents);
+      }
+    }
+  }
+  return goals.flatMap(({ goalId, name, status, isDeleted }) => {
+    const { completions = 0, valueCents = 0 } = sums.get(goalId) ?? {};
     return isDeleted === 1 && completions === 0 ? [] : [{ goalId, name, status: isDeleted === 1 ? ('deleted' as const) : status, completions, valueCents }];
   });
 }
 
-/** How many in each bucket, as bucketTotals() has them. */
-export function completionsByBucket(db: Database, scope: ReportScope, buckets: { readonly starts: readonly number[]; readonly toMs: number }): number[] {
-  return buckets.starts.map(
-    (fromMs, index) =>
-      db.get<{ count: number }>(`SELECT count(*) AS count FROM goalCompletion INDEXED BY goalCompletionByTime WHERE ${completionsWithin(scope)}`, {
-        ...rangeValues({ fromMs, toMs: buckets.starts[index + 1] ?? buckets.toMs }),
-        ...scopeValues(scope),
-      })?.count ?? 0,
-  );
+/** How many in each bucket. */
+export function completionsByBucket(db: Database, scope: ReportScope, buckets: Buckets): number[] {
+  const counts = new Array<number>(buckets.starts.length).fill(0);
+  const add = (bucket: number, completions: number): void => {
+    counts[bucket] = (counts[bucket] ?? 0) + completions;
+  };
+  if (scope.agentId !== null) {
+    const [fromMs = buckets.toMs] = buckets.starts;
+    let bucket = 0;
+    for (const { completedAt } of completionsOf(db, scope, { fromMs, toMs: buckets.toMs })) {
+      while ((buckets.starts[bucket + 1] ?? Number.POSITIVE_INFINITY) <= Date.parse(completedAt)) bucket += 1;
+      add(bucket, 1);
+    }
+    return counts;
+  }
+  const plan = new BucketPlan(buckets);
+  for (const { bucket, ...range } of plan.edges) add(bucket, completionsOf(db, scope, range).length);
+  for (const departmentId of scope.departmentIds ?? [everyone]) {
+    const rows = db.allValues(`SELECT period, quarters FROM rollupGoal WHERE departmentId = ? AND goalId = ? AND grain = 'day' AND period >= ? AND period < ?`, [departmentId, everyone, plan.days.first, plan.days.next]);
+    // As the columns are declared in the migration.
+    for (const [day, quarters] of rows as [number, string][]) {
+      const list = decodeQuarters(quarters, figuresPerGoalQuarter);
+      for (let index = 0; index < list.length; index += 1 + figuresPerGoalQuarter) {
+        const bucket = plan.bucketOf(day, list[index] ?? 0);
+        if (bucket !== undefined) add(bucket, list[index + 1] ?? 0);
+      }
+    }
+  }
+  return counts;
+}
+
+/** One by one, by the index that holds them whole, the first first. */
+function completionsOf(db: Database, scope: ReportScope, range: ReportRange): { goalId: string; valueCents: number | null; completedAt: string }[] {
+  if (range.fromMs >= range.toMs) return [];
+  const index = scope.agentId === null ? 'goalCompletionByTime' : 'goalCompletionByAgent';
+  const sql = `SELECT goalId, valueCents, completedAt FROM goalCompletion INDEXED BY ${index} WHERE ${completionsWithin(scope)} ORDER BY completedAt`;
+  return db.all(sql, { ...rangeValues(range), ...scopeValues(scope) });
 }

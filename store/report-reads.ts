@@ -1,11 +1,13 @@
-// What reports say, read from rollups where a whole quarter, day or month lies within their range, and from the conversations
+// What reports say, read from rollups where a whole quarter of an hour, day or month lies within their range, and from the conversations
 // themselves at its ends, so that every figure is of exactly [fromMs, toMs). Asked on the reader thread; plain data in and out.
 
 import type { Channel } from './conversations.ts';
 import type { Database } from './database.ts';
 import { Durations } from './histogram.ts';
 import { toJson, toJsonOrNull } from './json.ts';
-import { type Counts, dayMs, everyone, figuresOf, monthOf, noCounts, quarterMs, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow, startOfMonth } from './rollups.ts';
+import { decodeQuarters } from './quarters.ts';
+import { BucketPlan, type Buckets } from './report-buckets.ts';
+import { type Counts, dayMs, everyone, figuresOf, monthOf, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow, startOfMonth } from './rollups.ts';
 
 /** Whose conversations count. */
 export interface ReportScope {
@@ -32,10 +34,11 @@ export interface Totals extends Counts {
   readonly resolution: DurationFigures;
 }
 
+/** A number for each bucket. */
 export interface BucketTotals {
-  readonly conversations: number;
-  readonly rated: number;
-  readonly ratingSum: number;
+  readonly conversations: readonly number[];
+  readonly rated: readonly number[];
+  readonly ratingSum: readonly number[];
 }
 
 /** So few conversations in a range are read themselves: their medians are exact. */
@@ -72,45 +75,84 @@ export function totalsByAgent(db: Database, scope: ReportScope, range: ReportRan
   return [...byAgent.values()].map(totals);
 }
 
-/** Of each bucket, which begins at one of `starts` and ends where the next begins, the last at the range's end. */
-export function bucketTotals(db: Database, scope: ReportScope, buckets: { readonly starts: readonly number[]; readonly toMs: number }): BucketTotals[] {
-  return buckets.starts.map((fromMs, index) => {
-    const toMs = buckets.starts[index + 1] ?? buckets.toMs;
-    const counts = { ...noCounts };
-    const first = Math.ceil(fromMs / quarterMs);
-    const next = Math.floor(toMs / quarterMs);
-    const ends = first < next ? [{ fromMs, toMs: first * quarterMs }, { fromMs: next * quarterMs, toMs }] : [{ fromMs, toMs }];
-    for (const part of ends) for (const conversation of rowsOf(db, scope, part)) addCounts(counts, figuresOf(conversation) ?? noCounts);
-    if (first < next) addQuarters(db, scope, { first, next }, counts);
-    const { conversations, rated, ratingSum } = counts;
-    return { conversations, rated, ratingSum };
-  });
+/** Of each bucket. */
+export function bucketTotals(db: Database, scope: ReportScope, buckets: Buckets): BucketTotals {
+  const plan = new BucketPlan(buckets);
+  const [conversations, rated, ratingSum] = [0, 1, 2].map(() => new Array<number>(buckets.starts.length).fill(0)) as [number[], number[], number[]];
+  const add = (bucket: number, began: number, ratings: number, sum: number): void => {
+    conversations[bucket] = (conversations[bucket] ?? 0) + began;
+    rated[bucket] = (rated[bucket] ?? 0) + ratings;
+    ratingSum[bucket] = (ratingSum[bucket] ?? 0) + sum;
+  };
+  for (const { bucket, ...range } of plan.edges) for (const conversation of rowsOf(db, scope, range)) add(bucket, ...quarterFigures(figuresOf(conversation) ?? noCounts));
+  for (const cell of cellsOf(scope)) {
+    const sql = `SELECT period, quarters FROM rollupPeriod WHERE departmentId = ? AND agentId = ? AND channel IN (${channelsOf(scope)}) AND grain = 'day' AND period >= ? AND period < ?`;
+    const rows = db.allValues(sql, [...cell, ...scope.channels, plan.days.first, plan.days.next]);
+    // As the columns are declared in the migration.
+    for (const [day, quarters] of rows as [number, string][]) {
+      const list = decodeQuarters(quarters, figuresPerQuarter);
+      for (let index = 0; index < list.length; index += 1 + figuresPerQuarter) {
+        const bucket = plan.bucketOf(day, list[index] ?? 0);
+        if (bucket !== undefined) add(bucket, list[index + 1] ?? 0, list[index + 2] ?? 0, list[index + 3] ?? 0);
+      }
+    }
+  }
+  return { conversations, rated, ratingSum };
 }
 
-interface Periods {
+const figuresPerQuarter = 3;
+
+/** Of days that have any, the last first. */
+export function countsByDay(db: Database, scope: ReportScope, name: keyof Counts, days: { readonly first: number; readonly next: number }): [day: number, count: number][] {
+  const counts = new Map<number, number>();
+  const sql = `SELECT period, ${name} FROM rollupPeriod WHERE departmentId = ? AND agentId = ? AND channel IN (${channelsOf(scope)}) AND grain = 'day' AND period >= ? AND period < ?`;
+  for (const cell of cellsOf(scope)) {
+    // As the columns are declared in the migration.
+    for (const [day, count] of db.allValues(sql, [...cell, ...scope.channels, days.first, days.next]) as [number, number][]) counts.set(day, (counts.get(day) ?? 0) + count);
+  }
+  return [...counts].sort(([a], [b]) => b - a);
+}
+
+/** Some days or months in a row, to be added or, when they stand in a month that was added whole, to be taken away. */
+export interface Periods {
   readonly grain: 'day' | 'month';
   readonly first: number;
   readonly next: number;
+  readonly times: 1 | -1;
+}
+
+function partsOf(db: Database, range: ReportRange): { rows: ReportRange[]; periods: Periods[] } {
+  return hasFew(db, range) ? { rows: [range], periods: [] } : periodsOf(range);
 }
 
 /** A range as whole months, whole days beside them, and what is left at its ends. */
-function partsOf(db: Database, { fromMs, toMs }: ReportRange): { rows: ReportRange[]; periods: Periods[] } {
+export function periodsOf({ fromMs, toMs }: ReportRange): { rows: ReportRange[]; periods: Periods[] } {
   const firstDay = Math.ceil(fromMs / dayMs);
   const nextDay = Math.floor(toMs / dayMs);
-  if (firstDay >= nextDay || hasFew(db, { fromMs, toMs })) return { rows: [{ fromMs, toMs }], periods: [] };
+  if (firstDay >= nextDay) return { rows: [{ fromMs, toMs }], periods: [] };
   const rows = [{ fromMs, toMs: firstDay * dayMs }, { fromMs: nextDay * dayMs, toMs }];
-  const monthOfFirst = monthOf(firstDay * dayMs);
-  const firstMonth = startOfMonth(monthOfFirst) === firstDay * dayMs ? monthOfFirst : monthOfFirst + 1;
-  const nextMonth = monthOf(nextDay * dayMs);
-  if (firstMonth >= nextMonth) return { rows, periods: [{ grain: 'day', first: firstDay, next: nextDay }] };
-  return {
-    rows,
-    periods: [
-      { grain: 'day', first: firstDay, next: startOfMonth(firstMonth) / dayMs },
-      { grain: 'month', first: firstMonth, next: nextMonth },
-      { grain: 'day', first: startOfMonth(nextMonth) / dayMs, next: nextDay },
-    ],
-  };
+  const [firstMonth, lastMonth] = [monthOf(firstDay * dayMs), monthOf(nextDay * dayMs)];
+  if (firstMonth === lastMonth) return { rows, periods: [{ grain: 'day', first: firstDay, next: nextDay, times: 1 }] };
+  const periods: Periods[] = [...endOfMonth(firstMonth, firstDay), { grain: 'month', first: firstMonth + 1, next: lastMonth, times: 1 }, ...beginningOfMonth(lastMonth, nextDay)];
+  return { rows, periods: periods.filter(({ first, next }) => first < next) };
+}
+
+/** The days of the month from `day` on. When they are most of it: the month without the others, which are fewer to read. */
+function endOfMonth(month: number, day: number): Periods[] {
+  const [first, next] = daysOf(month);
+  if (next - day <= day - first) return [{ grain: 'day', first: day, next, times: 1 }];
+  return [{ grain: 'month', first: month, next: month + 1, times: 1 }, { grain: 'day', first, next: day, times: -1 }];
+}
+
+/** The days of the month before `day`. */
+function beginningOfMonth(month: number, day: number): Periods[] {
+  const [first, next] = daysOf(month);
+  if (day - first <= next - day) return [{ grain: 'day', first, next: day, times: 1 }];
+  return [{ grain: 'month', first: month, next: month + 1, times: 1 }, { grain: 'day', first: day, next, times: -1 }];
+}
+
+function daysOf(month: number): [first: number, next: number] {
+  return [startOfMonth(month) / dayMs, startOfMonth(month + 1) / dayMs];
 }
 
 function hasFew(db: Database, range: ReportRange): boolean {
@@ -118,31 +160,19 @@ function hasFew(db: Database, range: ReportRange): boolean {
   return (db.get<{ count: number }>(sql, { ...rangeValues(range), limit: exactUpTo + 1 })?.count ?? 0) <= exactUpTo;
 }
 
-function addPeriods(db: Database, scope: ReportScope, periods: Periods, sums: Sums): void {
-  if (periods.first >= periods.next) return;
-  for (const [departmentId, agentId, channel] of cellsOf(scope)) {
-    const rows = db.allValues(
-      `SELECT conversations, open, pending, solved, closed, missed, rated, ratingSum, firstResponses, resolutions FROM rollupPeriod
-       WHERE departmentId = ? AND agentId = ? AND channel = ? AND grain = ? AND period >= ? AND period < ?`,
-      [departmentId, agentId, channel, periods.grain, periods.first, periods.next],
-    );
-    // As the columns above are declared in the migration.
-    for (const [conversations, open, pending, solved, closed, missed, rated, ratingSum, firstResponses, resolutions] of rows as [number, number, number, number, number, number, number, number, Uint8Array, Uint8Array][]) {
-      addCounts(sums.counts, { conversations, open, pending, solved, closed, missed, rated, ratingSum });
-      sums.firstResponses.addEncoded(firstResponses);
-      sums.resolutions.addEncoded(resolutions);
-    }
-  }
-}
+const sumsOfPeriods = (scope: ReportScope): string => `SELECT sum(conversations), sum(open), sum(pending), sum(solved), sum(closed), sum(missed), sum(rated), sum(ratingSum), group_concat(firstResponses, ' '), group_concat(resolutions, ' ')
+  FROM rollupPeriod WHERE departmentId = ? AND agentId = ? AND channel IN (${channelsOf(scope)}) AND grain = ? AND period >= ? AND period < ? HAVING count(*) > 0`;
 
-function addQuarters(db: Database, scope: ReportScope, quarters: { first: number; next: number }, counts: Counts): void {
-  for (const [departmentId, agentId, channel] of cellsOf(scope)) {
-    const sum = db.get<BucketTotals>(
-      `SELECT coalesce(sum(conversations), 0) AS conversations, coalesce(sum(rated), 0) AS rated, coalesce(sum(ratingSum), 0) AS ratingSum FROM rollupQuarter
-       WHERE departmentId = ? AND agentId = ? AND channel = ? AND quarter >= ? AND quarter < ?`,
-      [departmentId, agentId, channel, quarters.first, quarters.next],
-    );
-    if (sum !== undefined) addCounts(counts, { ...noCounts, ...sum });
+function addPeriods(db: Database, scope: ReportScope, { grain, first, next, times }: Periods, sums: Sums): void {
+  const sql = sumsOfPeriods(scope);
+  for (const cell of cellsOf(scope)) {
+    // As the columns above are declared in the migration.
+    const rows = db.allValues(sql, [...cell, ...scope.channels, grain, first, next]) as [number, number, number, number, number, number, number, number, string, string][];
+    for (const [conversations, open, pending, solved, closed, missed, rated, ratingSum, firstResponses, resolutions] of rows) {
+      addCounts(sums.counts, { conversations, open, pending, solved, closed, missed, rated, ratingSum }, times);
+      sums.firstResponses.addEncoded(firstResponses, times);
+      sums.resolutions.addEncoded(resolutions, times);
+    }
   }
 }
 
@@ -165,20 +195,23 @@ function totals({ counts, firstResponses, resolutions }: Sums): Totals {
   return { ...counts, firstResponse: durationFigures(firstResponses), resolution: durationFigures(resolutions) };
 }
 
-/** Departments, agents and channels whose sum is the scope. */
-function cellsOf(scope: ReportScope): [departmentId: string, agentId: string, channel: string][] {
-  return (scope.departmentIds ?? [everyone]).flatMap((departmentId) => scope.channels.map((channel): [string, string, string] => [departmentId, scope.agentId ?? everyone, channel]));
+/** A place to bind each of them. */
+const channelsOf = ({ channels }: ReportScope): string => channels.map(() => '?').join();
+
+/** Departments and agents whose sum, in the scope's channels, is the scope. */
+function cellsOf(scope: ReportScope): [departmentId: string, agentId: string][] {
+  return (scope.departmentIds ?? [everyone]).map((departmentId) => [departmentId, scope.agentId ?? everyone]);
 }
 
-function addCounts(sum: Counts, added: Counts): void {
-  sum.conversations += added.conversations;
-  sum.open += added.open;
-  sum.pending += added.pending;
-  sum.solved += added.solved;
-  sum.closed += added.closed;
-  sum.missed += added.missed;
-  sum.rated += added.rated;
-  sum.ratingSum += added.ratingSum;
+function addCounts(sum: Counts, added: Counts, times: 1 | -1 = 1): void {
+  sum.conversations += times * added.conversations;
+  sum.open += times * added.open;
+  sum.pending += times * added.pending;
+  sum.solved += times * added.solved;
+  sum.closed += times * added.closed;
+  sum.missed += times * added.missed;
+  sum.rated += times * added.rated;
+  sum.ratingSum += times * added.ratingSum;
 }
 
 function durationFigures(durations: Durations): DurationFigures {

@@ -161,7 +161,8 @@ t.test('the OpenAPI document', async (t) => {
       else if (route.reply.schema !== null && JSON.stringify(success.content?.['application/json']?.schema) !== JSON.stringify(route.reply.schema)) wrong.push(`${route.operation}: reply`);
       else if (route.reply.schema === null && route.reply.contentType === undefined && success.content !== undefined) wrong.push(`${route.operation}: a body where there is none`);
       const successes = Object.keys(responses).filter((status) => Number(status) < 400);
-      if (successes.join() !== String(route.reply.status)) wrong.push(`${route.operation}: ${successes}`);
+      const declared = [route.reply.status, ...Object.keys(route.otherReplies ?? {}).map(Number)].filter((status) => status < 400).sort();
+      if (successes.join() !== declared.join()) wrong.push(`${route.operation}: ${successes}`);
     }
     t.same(wrong, []);
   });
@@ -171,7 +172,8 @@ t.test('the OpenAPI document', async (t) => {
     for (const route of routes) {
       const documented = Object.entries(operationOf(route).responses).flatMap(([status, { content }]) => (Number(status) < 400 || content?.['application/json'] === undefined ? [] : content['application/json'].schema.allOf[1].properties.error.enum.map((slug: string) => `${status} ${slug}`)));
       // A page tells of what went wrong in sentences.
-      const declared = shapeAt(fullPath(route)).name === undefined ? [] : [...new Set([...slugsOf(route)].map((slug) => `${refusals[slug].status} ${shapeAt(fullPath(route)).word(slug)}`))];
+      const others = Object.entries(route.otherReplies ?? {}).flatMap(([status, { errors = [] }]) => errors.map((word) => `${status} ${word}`));
+      const declared = shapeAt(fullPath(route)).name === undefined ? [] : [...new Set([...[...slugsOf(route)].map((slug) => `${refusals[slug].status} ${shapeAt(fullPath(route)).word(slug)}`), ...others])];
       if (documented.sort().join() !== declared.sort().join()) wrong.push(`${route.operation}: ${documented} against ${declared}`);
     }
     t.same(wrong, []);

@@ -4,8 +4,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { silentLog } from '../engine/runtime/log.ts';
 import { blockVisitor, unblockVisitor } from '../engine/visitors.ts';
 import { signatureOf } from '../http/signatures.ts';
+import { tempFolder } from './support/folder.ts';
 import { startService } from './support/service.ts';
 
 t.test('signature', async (t) => {
@@ -103,6 +105,25 @@ t.test('signature', async (t) => {
     }
     t.equal(statSync(join(service.dataDir, 'secrets-key')).mode & 0o777, 0o600);
   });
+});
+
+t.test('[secrets at rest] a key that is not the one they were sealed with is a failure of the server\'s, told in the log, and over when the key is back', async (t) => {
+  const dataDir = tempFolder(t);
+  const [right, wrong] = ['a key of more than thirty-two characters', 'another key of as many characters or more'];
+  const started = await startService(t, { dataDir, env: { SECRETS_KEY: right } });
+  const owner = await started.workspace();
+  const mailbox = await started.mailbox(owner);
+  await started.stop();
+  const told: string[] = [];
+  const log = { ...silentLog, error: (fields: object, message: string) => void told.push(`${message}: ${String((fields as { err?: Error }).err?.message)}`) };
+  const without = await startService(t, { dataDir, env: { SECRETS_KEY: wrong }, log });
+  t.match(await without.get('/workspace/integrations', owner.token), { status: 503, body: { statusCode: 503, error: 'service_unavailable' } });
+  t.equal((await without.deliver(mailbox, {})).status, 503, 'the provider comes again');
+  t.match(told[0], /could not be served: the secret of .* was SECRETS_KEY or the file secrets-key changed\?/);
+  t.equal((await without.get('/agents', owner.token)).status, 200, 'what needs none of them goes on');
+  await without.stop();
+  const back = await startService(t, { dataDir, env: { SECRETS_KEY: right } });
+  t.strictSame(await back.mailbox(owner), mailbox);
 });
 
 t.test('once each', async (t) => {

@@ -4,80 +4,17 @@ import t from 'tap';
 import { shapeAt } from '../http/error-shapes.ts';
 import { fullPath } from '../http/route.ts';
 import { callRoute, paramsOf, soundBody } from './support/endpoints.ts';
-import { claimLine, deliver, ringLine } from './support/calls.ts';
 import { makeKey } from './support/keys.ts';
 import { startService } from './support/service.ts';
+import { oneOfEverything } from './support/things.ts';
 
 t.test('[5] isolation of workspaces', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_CRAWL: '1', ALLOW_PRIVATE_WEBHOOKS: '1' } });
   const here = await service.workspace();
   const there = await service.workspace();
 
-  /** One of everything that has an id. */
-  const thingsOf = async (owner: typeof here) => {
-    const agent = await service.agent(owner);
-    const chat = await service.chat(owner);
-    const department = await service.post('/departments', { name: 'Sales' }, owner.token);
-    const rule = await service.post('/business-hours', { name: 'Hours', days: [] }, owner.token);
-    const reply = await service.post('/saved-replies', { shortcut: '/hi', title: 'Hi', body: 'Hello' }, owner.token);
-    const note = await service.post(`/conversations/${chat.id}/notes`, { body: 'A note' }, owner.token);
-    const line = await claimLine(service, owner);
-    const call = await ringLine(service, line);
-    await deliver(service, line, { type: 'voicemail_left', callId: call.callId, durationMs: 4200, recordingUrl: 'https://carrier.example/1.mp3' });
-    const voicemails = await service.get('/voicemails', owner.token);
-    const { messages } = (await service.get(`/conversations/${chat.id}/messages`, owner.token)).body;
-    const { domain } = (await service.post('/email/domain', { domain: `${owner.workspaceId.slice(-12)}.example` }, owner.token)).body;
-    const article = await service.post('/kb/articles', { title: 'Hours', body: 'We open at nine.', status: 'published' }, owner.token);
-    await service.settled();
-    const documents = await service.get('/kb/documents', owner.token);
-    const crawl = await service.post('/kb/ingest/url', { url: 'http://127.0.0.1:1/' }, owner.token);
-    const file = await service.post('/uploads/presigned', { filename: 'a.txt', contentType: 'text/plain', size: 1 }, owner.token);
-    const [, kind = '', uploadId = '', filename = ''] = file.body.key.split('/');
-    const campaign = await service.post('/campaigns', { name: 'x', triggerRules: {}, content: { body: 'x' } }, owner.token);
-    const goal = await service.post('/goals', { name: 'x', condition: { operator: 'equals', value: 'x' } }, owner.token);
-    const contact = await service.post('/contacts', { name: 'x' }, owner.token);
-    const key = await service.post('/api-keys', { name: 'A key', scopes: ['*'] }, owner.token);
-    const webhook = await service.post('/webhooks', { url: 'http://127.0.0.1:9/', events: ['note.created'] }, owner.token);
-    await service.post(`/conversations/${chat.id}/notes`, { body: 'To be told' }, owner.token);
-    const { deliveries } = (await service.get(`/webhooks/${webhook.body.id}/deliveries`, owner.token)).body;
-    const verifyService = await service.post('/verify/services', { name: 'Sign-in' }, owner.token);
-    const app = await service.post('/oauth-apps', { name: 'An app', redirectUris: ['https://app.example/'], scopes: ['agents:read'] }, owner.token);
-    const verification = await service.post('/verify', { to: 'a@example.com', channel: 'email' }, key.body.key);
-    const ids: Record<string, string> = {
-      messageId: messages[0].id,
-      domainId: domain.id,
-      email: `${owner.workspaceId.slice(-12)}@customer.example`,
-      campaignId: campaign.body.id,
-      goalId: goal.body.id,
-      contactId: contact.body.contact.id,
-      agentId: agent.agentId,
-      conversationId: chat.id,
-      departmentId: department.body.id,
-      ruleId: rule.body.id,
-      siteId: owner.siteId,
-      replyId: reply.body.id,
-      noteId: note.body.note.id,
-      phoneNumberId: line.id,
-      voicemailId: voicemails.body.voicemails[0].id,
-      keyId: key.body.id,
-      webhookId: webhook.body.id,
-      deliveryId: deliveries[0].id,
-      serviceId: verifyService.body.id,
-      appId: app.body.id,
-      verificationId: verification.body.id,
-      visitorId: chat.customer.visitorId,
-      workspaceId: owner.workspaceId,
-      articleId: article.body.id,
-      documentId: documents.body.documents[0].id,
-      jobId: crawl.body.jobId,
-      kind,
-      uploadId,
-      filename,
-    };
-    return { ids, customer: chat.customer, key: key.body.key };
-  };
-  const ours = await thingsOf(here);
-  const theirs = await thingsOf(there);
+  const ours = await oneOfEverything(service, here);
+  const theirs = await oneOfEverything(service, there);
   const everything = async () => {
     const paths = ['/agents', '/departments', '/business-hours', '/sites', '/saved-replies', '/workspace/settings', '/api-keys', '/verify/services', '/verify/credits', '/verify/webhooks', '/oauth-apps', '/webhooks', '/billing/subscription', '/campaigns', '/goals', '/contacts', '/conversations/queue', `/conversations/${theirs.ids['conversationId']}/messages`, `/conversations/${theirs.ids['conversationId']}/notes`];
     return Promise.all(paths.map(async (path) => (await service.get(path, there.token)).body));

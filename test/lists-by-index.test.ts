@@ -18,7 +18,7 @@ import { deleteOneTimeTokensBefore } from '../store/one-time-tokens.ts';
 import { deleteSettledOutbox, insertOutbox } from '../store/outbox.ts';
 import { insertPhoneNumber, phoneNumberPage } from '../store/phone-numbers.ts';
 import { queuedByChannel } from '../store/report-lists.ts';
-import { reportedMonths } from '../store/rollups.ts';
+import { reportedMonths } from '../store/rollup-rebuild.ts';
 import { savedReplyPage } from '../store/saved-replies.ts';
 import { sitePage } from '../store/sites.ts';
 import { suppressionPage } from '../store/suppressions.ts';

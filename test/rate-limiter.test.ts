@@ -54,3 +54,18 @@ t.test('it stays bounded: past its keys it forgets what is over, and at worst al
   for (let key = 0; key < 100_000; key += 1) limiter.take(`flood ${key}`, 1);
   t.equal(limiter.take('fresh', 1).allowed, true, 'a flood of keys in one window starts everybody anew');
 });
+
+t.test('[8] what is held follows who calls now, not who ever called', async (t) => {
+  const clock = new ManualClock();
+  const limiter = new RateLimiter(clock);
+  let most = 0;
+  for (let caller = 0; caller < 50_000; caller += 1) {
+    limiter.take(`caller ${caller}`, 5);
+    // A thousand a minute.
+    clock.advance(60);
+    most = Math.max(most, limiter.size);
+  }
+  t.ok(most <= 3000, `${most} keys`);
+  for (let caller = 0; caller < 5000; caller += 1) limiter.take(`crowd ${caller}`, 1);
+  t.ok(Array.from({ length: 5000 }, (_, caller) => limiter.take(`crowd ${caller}`, 1)).every(({ allowed }) => !allowed), 'no window is forgotten before its end');
+});

@@ -7,11 +7,17 @@ import { bucketStarts, isoWithOffset } from '../engine/time-zones.ts';
 import { insertAgent } from '../store/agents.ts';
 import { type ConversationRecord, insertConversation, updateConversation } from '../store/conversations.ts';
 import { Database } from '../store/database.ts';
+import { foldCompletion } from '../store/goal-rollups.ts';
+import { type CompletionRecord, insertCompletion, insertGoal, markGoalDeleted } from '../store/goals.ts';
 import { putDeadline } from '../store/deadlines.ts';
 import { relativeError } from '../store/histogram.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
+import { completionsByBucket, countReported, goalTotals, reportedConversations } from '../store/report-lists.ts';
 import { bucketTotals, type ReportScope, type Totals, totalsByAgent, totalsOf } from '../store/report-reads.ts';
-import { figuresOf, foldConversation, rebuildMonth, type ReportedConversation, reportedMonths } from '../store/rollups.ts';
+import { beginRebuild, buildDayBefore } from '../store/rollup-rebuild.ts';
+import { figuresOf, foldConversation, type ReportedConversation } from '../store/rollups.ts';
+import { insertSite } from '../store/sites.ts';
+import { insertVisitor } from '../store/visitors.ts';
 import { ManualClock } from './support/manual-clock.ts';
 import { startService } from './support/service.ts';
 import { type Random, randomFrom } from './support/seeded.ts';
@@ -33,6 +39,29 @@ function openDatabase(t: { teardown(call: () => void): void }): Database {
     insertAgent(db, { id, email: `${id}@example.com`, name: id, role: 'agent', status: 'away', channels: [], groupIds: [], avatarUrl: null, canTransfer: false, passwordHash: null, tokenVersion: 0, lastAssignedAt: null, joinedAt: null, deactivatedAt: null, createdAt: new Date(from).toISOString() });
   }
   return db;
+}
+
+function rebuildAll(db: Database): void {
+  for (let day: number | undefined = beginRebuild(db); day !== undefined; ) day = buildDayBefore(db, day);
+}
+
+/** Completions of three goals, one of them deleted, as rows. */
+function fillGoals(db: Database, random: Random, count: number): CompletionRecord[] {
+  const createdAt = new Date(from).toISOString();
+  for (const id of ['g1', 'g2', 'g3']) insertGoal(db, { id, name: id, condition: { operator: 'contains', value: id }, valueCents: 100, status: 'active', createdAt });
+  markGoalDeleted(db, 'g3', createdAt);
+  insertSite(db, { id: 's1', version: 1, name: 'Shop', domain: 'shop.example', embedId: 'e1', primaryColor: '#000000', launcherPosition: 'right', welcomeMessage: '', businessHoursOverride: null, allowedOrigins: [], createdAt });
+  insertVisitor(db, { id: 'v1', siteId: 's1', email: null, name: null, phoneE164: null, ip: null, country: null, userAgent: null, geo: null, wcEnrichment: null, contactId: null, currentPageUrl: null, blockedAt: null, firstSeenAt: createdAt, lastSeenAt: createdAt, visitCount: 1 });
+  return Array.from({ length: count }, (_, index): CompletionRecord => {
+    const completedMs = random.pick([from + random.below(days * dayMs), from + 40 * dayMs + random.below(3_600_000), Date.UTC(2025, 9 + random.below(12), 1), Date.UTC(2026, 2, 29, random.below(4), 15 * random.below(4))]);
+    const completion = {
+      id: `m${index}`, goalId: random.pick(['g1', 'g2', 'g3']), url: 'https://shop.example/thanks', valueCents: random.pick([null, 0, 250, 99_999_999_99]), visitorId: 'v1', conversationId: null,
+      departmentId: random.pick([null, ...departmentIds]), attributedAgentId: random.pick([null, ...agentIds]), completedAt: new Date(completedMs).toISOString(),
+    };
+    insertCompletion(db, completion);
+    foldCompletion(db, completion);
+    return completion;
+  });
 }
 
 const reported = (conversation: ConversationRecord): ReportedConversation => ({ ...conversation, isCallOver: false });
@@ -181,9 +210,67 @@ t.test('[4.13] series fold into the hours, days, weeks and months of any zone, o
       const scope = scopes(random);
       const buckets = bucketTotals(db, scope, { starts, toMs: range.toMs });
       const should = starts.map((start, index) => plainTotals(conversations, scope, { fromMs: start, toMs: starts[index + 1] ?? range.toMs }).counts);
-      t.strictSame(buckets, should.map(({ conversations: count = 0, rated = 0, ratingSum = 0 }) => ({ conversations: count, rated, ratingSum })), `seed ${seed}, ${zone} by ${granularity}`);
+      for (const name of ['conversations', 'rated', 'ratingSum'] as const) t.strictSame(buckets[name], should.map((counts) => counts[name] ?? 0), `seed ${seed}, ${name} in ${zone} by ${granularity}`);
       t.ok((labels[0] ?? Infinity) <= range.fromMs && (labels.at(-1) ?? Infinity) < range.toMs, 'from the bucket that the range begins in to the one that it ends in');
     }
+  }
+});
+
+t.test('[4.13] goals are counted as their completions say, over any range, in any scope and by any bucket', async (t) => {
+  const seed = 77;
+  const random = randomFrom(seed);
+  const db = openDatabase(t);
+  db.begin();
+  const completions = fillGoals(db, random, 1500);
+  db.commit();
+  t.strictSame([...verifyReports(db)].slice(0, 3), []);
+  const isIn = (completion: CompletionRecord, scope: ReportScope, range: { fromMs: number; toMs: number }): boolean =>
+    (scope.departmentIds === null || scope.departmentIds.includes(completion.departmentId ?? '')) &&
+    (scope.agentId === null || completion.attributedAgentId === scope.agentId) &&
+    Date.parse(completion.completedAt) >= range.fromMs &&
+    Date.parse(completion.completedAt) < range.toMs;
+  for (let round = 0; round < 200; round += 1) {
+    const fromMs = random.pick([from + random.below(days * dayMs), Date.UTC(2025, 8 + random.below(13), 1), Date.UTC(2026, 0, 1 + random.below(200))]);
+    const range = { fromMs, toMs: fromMs + random.pick([1, 60_000, dayMs, 31 * dayMs, 365 * dayMs, 1 + random.below(365 * dayMs)]) };
+    const scope = scopes(random);
+    const should = ['g1', 'g2', 'g3'].flatMap((goalId) => {
+      const found = completions.filter((completion) => completion.goalId === goalId && isIn(completion, scope, range));
+      return goalId === 'g3' && found.length === 0 ? [] : [[goalId, found.length, found.reduce((sum, { valueCents }) => sum + (valueCents ?? 0), 0)]];
+    });
+    const is = goalTotals(db, scope, range).map(({ goalId, completions: count, valueCents }) => [goalId, count, valueCents]);
+    if (JSON.stringify(is) !== JSON.stringify(should)) t.fail(`seed ${seed}, round ${round}: ${JSON.stringify({ scope, range, is, should })}`);
+    const zone = random.pick(['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'Australia/Lord_Howe']);
+    const starts = bucketStarts(random.pick(['day', 'week', 'month'] as const), range, zone).map((start) => Math.max(start, range.fromMs));
+    const counts = starts.map((start, index) => completions.filter((completion) => isIn(completion, scope, { fromMs: start, toMs: starts[index + 1] ?? range.toMs })).length);
+    t.strictSame(completionsByBucket(db, scope, { starts, toMs: range.toMs }), counts, `seed ${seed}, round ${round}, in ${zone}`);
+  }
+});
+
+t.test('[4.13] a page far down a list is the one that skipping every row before it finds', async (t) => {
+  const seed = 5;
+  const random = randomFrom(seed);
+  const db = openDatabase(t);
+  db.begin();
+  const conversations = fill(db, random, 2500);
+  db.commit();
+  for (let round = 0; round < 25; round += 1) {
+    const fromMs = from + random.below(60 * dayMs);
+    const range = { fromMs, toMs: fromMs + 200 * dayMs + random.below(200 * dayMs) };
+    const scope = scopes(random);
+    const asked = { scope, range, status: random.pick([undefined, undefined, 'open', 'solved', 'spam'] as const), isRated: random.chance(0.3), isMissed: random.chance(0.2) };
+    const listed = conversations.filter(
+      (one) =>
+        isWithin(one, scope, range) &&
+        (asked.status === undefined ? one.status !== 'spam' : one.status === asked.status) &&
+        (!asked.isRated || one.rating !== null) &&
+        (!asked.isMissed || (figuresOf(reported(one))?.missed === 1)),
+    );
+    const ids = listed.sort((a, b) => (a.createdAt === b.createdAt ? (a.id < b.id ? 1 : -1) : a.createdAt < b.createdAt ? 1 : -1)).map(({ id }) => id);
+    for (const offset of [0, 999, 1000, 1001, 1500, Math.max(0, ids.length - 7), ids.length, ids.length + 2000]) {
+      const page = reportedConversations(db, asked, { limit: 20, offset }).map(({ id }) => id);
+      if (JSON.stringify(page) !== JSON.stringify(ids.slice(offset, offset + 20))) t.fail(`seed ${seed}, round ${round}, offset ${offset}: ${JSON.stringify(asked)}`);
+    }
+    t.equal(countReported(db, asked), ids.length, `seed ${seed}, round ${round}`);
   }
 });
 
@@ -206,20 +293,24 @@ t.test('[4.13] days have 23 and 25 hours when clocks are set, and hours are told
 t.test('[4.13] what is wrong is found, and made right again', async (t) => {
   const db = openDatabase(t);
   fill(db, randomFrom(3), 60);
+  fillGoals(db, randomFrom(4), 60);
   t.strictSame([...verifyReports(db)], []);
   const spoilers = [
-    'UPDATE rollupQuarter SET conversations = conversations + 1',
+    `UPDATE rollupPeriod SET quarters = '' WHERE departmentId = '*' AND grain = 'day'`,
     `UPDATE rollupPeriod SET solved = solved + 1 WHERE grain = 'month' AND departmentId = '*' AND agentId = '*'`,
-    `UPDATE rollupPeriod SET firstResponses = x'' WHERE length(firstResponses) > 0`,
+    `UPDATE rollupPeriod SET firstResponses = '' WHERE length(firstResponses) > 0`,
     `DELETE FROM rollupPeriod WHERE grain = 'day'`,
-    `INSERT INTO rollupQuarter VALUES ('*', '*', 'chat', 1, 5, 0, 0)`,
+    `INSERT INTO rollupPeriod VALUES ('*', '*', 'chat', 'day', 1, 1, 1, 0, 0, 0, 0, 0, 0, '0100', '', '')`,
+    'UPDATE rollupGoal SET valueCents = valueCents + 1',
+    `UPDATE rollupGoal SET quarters = '' WHERE goalId = '*'`,
+    `INSERT INTO rollupGoal VALUES ('*', 'g3', 'month', 1, 1, 0, '')`,
+    `UPDATE goalCompletion SET departmentId = 'd1', attributedAgentId = 'a2'`,
     `UPDATE conversation SET rating = 5, status = 'solved' WHERE status <> 'spam'`,
   ];
   for (const sql of spoilers) {
     db.run(sql);
-    const { first, last } = reportedMonths(db) ?? { first: 0, last: -1 };
     t.ok([...verifyReports(db)].length > 0, sql);
-    for (let month = first; month <= last; month += 1) rebuildMonth(db, month);
+    rebuildAll(db);
     t.strictSame([...verifyReports(db)], [], `made again after ${sql}`);
   }
 });
@@ -237,7 +328,6 @@ t.test('[4.13] a file from before there were rollups is counted when it is opene
   if (db === undefined) throw new Error('no workspace');
   const customer = await before.customer(owner.embedId);
   await before.post('/widget/conversations', { body: 'Later' }, customer.token);
-  db.run('DELETE FROM rollupQuarter');
   db.run('DELETE FROM rollupPeriod');
   t.ok([...verifyReports(db)].length > 0);
   putDeadline(db, { kind: rebuildDeadline, subjectId: owner.workspaceId, dueAt: new Date(clock.now()).toISOString() });
@@ -247,4 +337,28 @@ t.test('[4.13] a file from before there were rollups is counted when it is opene
   const opened = after.running.services.engine.workspace(owner.workspaceId)?.db;
   t.strictSame(opened && [...verifyReports(opened)], []);
   t.equal(opened && totalsOf(opened, { channels: ['chat'], departmentIds: null, agentId: null }, { fromMs: 0, toMs: clock.now() + 1 }).conversations, 2);
+});
+
+t.test('[4.13] while rollups are made again, what changes on a day that is not made yet is left to it, and counted once', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-rollups-'));
+  t.teardown(() => rmSync(dataDir, { recursive: true }));
+  const clock = new ManualClock();
+  const before = await startService(t, { dataDir, clock });
+  const owner = await before.workspace();
+  await before.chat(owner);
+  await before.pass(3 * dayMs);
+  const customer = await before.customer(owner.embedId);
+  await before.post('/widget/conversations', { body: 'Later' }, customer.token);
+  const db = before.running.services.engine.workspace(owner.workspaceId)?.db;
+  if (db === undefined) throw new Error('no workspace');
+  const today = Math.floor(clock.now() / dayMs);
+  db.run(`DELETE FROM rollupPeriod WHERE grain = 'day' AND period < ?`, [today]);
+  putDeadline(db, { kind: rebuildDeadline, subjectId: String(today), dueAt: new Date(clock.now() + 3_600_000).toISOString() });
+  for (const { id } of db.all<{ id: string }>('SELECT id FROM conversation')) t.equal((await before.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token)).status, 200);
+  t.strictSame(db.all(`SELECT DISTINCT period, solved FROM rollupPeriod WHERE grain = 'day'`), [{ period: today, solved: 1 }], 'the present day is kept in step, the earlier one is not there');
+  await before.stop();
+  const after = await startService(t, { dataDir, clock });
+  await after.pass(2 * 3_600_000);
+  const opened = after.running.services.engine.workspace(owner.workspaceId)?.db;
+  t.strictSame(opened && [...verifyReports(opened)], []);
 });

@@ -154,6 +154,11 @@ t.test('a search index that does not find what was written is told of', async (t
     db.close();
     t.ok(searchIndexFaults(source, broken).some((fault) => rule.test(fault.rule)), sql);
   }
+  for (const [version, left] of [[0, 'a kill before there was anything in it'], [2, 'another version']] as const) {
+    const other = join(tempFolder(t), 'index.db');
+    Database.openDerived(other, { version, name: left, sql: 'CREATE TABLE other (id)' }).close();
+    t.same(searchIndexFaults(source, other), [], `what ${left} left is made anew, and no fault`);
+  }
   writeFileSync(path, Buffer.alloc(20_000, 'no index'));
   t.match(searchIndexFaults(source, path), [{ rule: 'the search index can be read' }]);
 });

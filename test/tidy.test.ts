@@ -149,6 +149,35 @@ t.test('every package is named in one exact version', async (t) => {
   for (const [name, version] of Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies })) t.match(version, /^(npm:[a-z-]+@)?\d+\.\d+\.\d+(-[a-z]+\.\d+)?$/, name);
 });
 
+interface Locked {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly link?: boolean;
+  readonly hasInstallScript?: boolean;
+}
+
+// npm's own form.
+const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { readonly packages: Readonly<Record<string, Locked & Record<string, unknown>>> };
+const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
+
+t.test('the lock file agrees with package.json, and names each package by what it must hash to', async (t) => {
+  const named = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
+  for (const kind of ['dependencies', 'optionalDependencies', 'devDependencies']) {
+    t.same(lock.packages['']?.[kind], named[kind], kind);
+    for (const [name, version] of Object.entries(named[kind] ?? {})) t.equal(lock.packages[`node_modules/${name}`]?.version, version.split('@').at(-1), name);
+  }
+  const wrong = locked.filter(([, one]) => !/^sha512-/.test(one.integrity ?? '') || one.resolved !== undefined || one.link === true).map(([path]) => path);
+  t.same(wrong, [], 'from whichever registry is configured, with its hash; none from a repository, a folder or an address');
+});
+
+t.test('no package runs a script when it is installed, and those that would like to are known', async (t) => {
+  t.match(readFileSync(join(root, '.npmrc'), 'utf8'), /^ignore-scripts=true$/m);
+  // Each ships what its script would make or fetch.
+  const known = ['argon2', 'better-sqlite3', 'esbuild', 'onnxruntime-node', 'protobufjs'];
+  t.same([...new Set(locked.filter(([, one]) => one.hasInstallScript === true).map(([path]) => path.split('node_modules/').at(-1)))].sort(), known);
+});
+
 t.test('no import goes round in a circle', async (t) => {
   const wrong: string[] = [];
   const edges = new Map<string, string[]>();

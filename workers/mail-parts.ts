@@ -97,7 +97,11 @@ export async function readParts(path: string): Promise<MailParts> {
       attachments.push({ path: file, name: part.filename ?? nameFor(part.contentType, number), contentType: part.contentType, size: head.size, contentId: part.cid ?? null });
     }
   })();
-  await Promise.all([feeding, reading]);
+  await Promise.all([feeding, reading]).catch((error: unknown): never => {
+    // The library's own bounds, of headers and of parts: it would be no other the next time.
+    if (error instanceof Error && 'code' in error && error.code === 'EMAXLEN') throw new MailTooComplex(error.message, { cause: error });
+    throw error;
+  });
 
   const header = (name: string): string | undefined => unfolded(lines.findLast((line) => line.key === name)?.line);
   const from = addressesOf(headers.get('from'))[0] ?? null;

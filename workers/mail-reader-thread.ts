@@ -4,6 +4,7 @@
 import { stat } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import { type Authentication, authenticateMail, type Envelope } from './mail-authentication.ts';
+import { requireBoundedHead } from './mail-head.ts';
 import { safeHtml } from './mail-html.ts';
 import { type AttachmentFile, type MailParts, readParts } from './mail-parts.ts';
 import { plainTextOf } from './mail-plain-text.ts';
@@ -44,6 +45,7 @@ export const questions = {
   async file(mail: { path: string; envelope: Envelope }): Promise<ReadMail> {
     // Given by createMailReader() alone.
     resolver ??= createResolver((workerData as ReaderData).dnsServers);
+    await requireBoundedHead(mail.path);
     const [parts, authentication] = await Promise.all([readParts(mail.path), authenticateMail(mail.path, mail.envelope, resolver)]);
     const text = parts.text?.slice(0, maxOriginalChars) ?? null;
     const html = parts.html?.slice(0, maxOriginalChars) ?? null;

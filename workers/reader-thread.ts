@@ -5,7 +5,7 @@ import { workerData } from 'node:worker_threads';
 import { type ContactRecord, contactsWith } from '../store/contacts.ts';
 import type { Channel, ConversationRecord } from '../store/conversations.ts';
 import type { Cursor } from '../store/cursor.ts';
-import { DatabaseUnusable, isStorageFailure } from '../store/database.ts';
+import { type Database, DatabaseUnusable, isStorageFailure } from '../store/database.ts';
 import { eventsOfConversation, type EventRow } from '../store/events.ts';
 import { type MessageRecord, messagesBetween } from '../store/messages.ts';
 import { notesBetween, type NoteRecord } from '../store/notes.ts';
@@ -85,27 +85,27 @@ export const questions = {
     return contactsWith(files.workspace(workspaceId), { words, limit, offset });
   },
 
-  bucketTotals({ workspaceId, scope, buckets }: OfReport & { buckets: BucketsQuestion }): BucketTotals[] {
-    return bucketTotals(files.workspace(workspaceId), scope, buckets);
+  bucketTotals({ workspaceId, scope, buckets }: OfReport & { buckets: BucketsQuestion }): BucketTotals {
+    return together(workspaceId, (db) => bucketTotals(db, scope, buckets));
   },
 
   totals({ workspaceId, scope, range }: OfReport & { range: ReportRange }): Totals {
-    return totalsOf(files.workspace(workspaceId), scope, range);
+    return together(workspaceId, (db) => totalsOf(db, scope, range));
   },
 
   totalsByAgent({ workspaceId, scope, range, agentIds }: OfReport & { range: ReportRange; agentIds: readonly string[] }): Totals[] {
-    return totalsByAgent(files.workspace(workspaceId), scope, range, agentIds);
+    return together(workspaceId, (db) => totalsByAgent(db, scope, range, agentIds));
   },
 
   totalsByChannel({ workspaceId, scope, queue, range }: OfReport & { queue: ReportScope; range: ReportRange }): { channel: Channel; totals: Totals; queued: number }[] {
-    const db = files.workspace(workspaceId);
-    const queued = queuedByChannel(db, queue);
-    return scope.channels.map((channel) => ({ channel, totals: totalsOf(db, { ...scope, channels: [channel] }, range), queued: queued.get(channel) ?? 0 }));
+    return together(workspaceId, (db) => {
+      const queued = queuedByChannel(db, queue);
+      return scope.channels.map((channel) => ({ channel, totals: totalsOf(db, { ...scope, channels: [channel] }, range), queued: queued.get(channel) ?? 0 }));
+    });
   },
 
   drillDown({ workspaceId, asked, page }: { workspaceId: string; asked: DrillDown; page: { limit: number; offset: number } }): { conversations: ConversationRecord[]; total: number } {
-    const db = files.workspace(workspaceId);
-    return { conversations: reportedConversations(db, asked, page), total: countReported(db, asked) };
+    return together(workspaceId, (db) => ({ conversations: reportedConversations(db, asked, page), total: countReported(db, asked) }));
   },
 
   /** The next of them, newest first. An empty page is the end. */
@@ -114,10 +114,15 @@ export const questions = {
   },
 
   goals({ workspaceId, scope, range, buckets }: OfReport & { range: ReportRange; buckets: BucketsQuestion }): { goals: GoalTotals[]; counts: number[] } {
-    const db = files.workspace(workspaceId);
-    return { goals: goalTotals(db, scope, range), counts: completionsByBucket(db, scope, buckets) };
+    return together(workspaceId, (db) => ({ goals: goalTotals(db, scope, range), counts: completionsByBucket(db, scope, buckets) }));
   },
 };
+
+/** As of one moment; and a connection that holds on to one keeps its pages while others write. */
+function together<Answer>(workspaceId: string, read: (db: Database) => Answer): Answer {
+  const db = files.workspace(workspaceId);
+  return db.readTogether(() => read(db));
+}
 
 async function search(workspaceId: string, question: SearchQuestion): Promise<SearchAnswer> {
   const untilMs = performance.now() + maxCatchUpMs;

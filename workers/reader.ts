@@ -25,7 +25,7 @@ export interface Reader {
   notes(page: OfConversation & { after: Cursor; upTo: Cursor }): Promise<NoteRecord[]>;
   events(page: OfConversation & { afterSeq: number; upToSeq: number }): Promise<EventRow[]>;
   contacts(workspaceId: string, search: { words: readonly string[]; limit: number; offset: number }): Promise<ContactRecord[]>;
-  bucketTotals(workspaceId: string, scope: ReportScope, buckets: Buckets): Promise<BucketTotals[]>;
+  bucketTotals(workspaceId: string, scope: ReportScope, buckets: Buckets): Promise<BucketTotals>;
   totals(workspaceId: string, scope: ReportScope, range: ReportRange): Promise<Totals>;
   totalsByAgent(workspaceId: string, scope: ReportScope, range: ReportRange, agentIds: readonly string[]): Promise<Totals[]>;
   totalsByChannel(workspaceId: string, scopes: { figures: ReportScope; queue: ReportScope }, range: ReportRange): Promise<{ channel: Channel; totals: Totals; queued: number }[]>;

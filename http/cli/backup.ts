@@ -13,8 +13,8 @@ import { programVersion } from './version.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
 const secretBytes = 48;
-/** Behind the service that goes on meanwhile (nice 10). */
-const priority = 10;
+/** Behind everything else, the service that goes on meanwhile above all (nice 19). */
+const priority = 19;
 
 export const command: Command = {
   usage: 'FOLDER [--workspace WORKSPACE]',

@@ -17,8 +17,8 @@ const ringEveryMs = 3000;
 export type Permission = NotificationPermission | 'unsupported';
 
 export const permission = signal<Permission>(typeof Notification === 'undefined' ? 'unsupported' : Notification.permission);
-/** Asked for here; the browser has its own say. */
-export const isNotifying = signal(read(noticesKey) === 'on');
+/** Where the browser was allowed to, and nobody turned it off since. */
+export const isNotifying = signal(permission.peek() === 'granted' && read(noticesKey) !== 'off');
 export const isRinging = signal(read(ringKey) === 'on');
 
 let audio: AudioContext | undefined;

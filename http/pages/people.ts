@@ -4,7 +4,6 @@ import { computed, effect, signal } from '@preact/signals';
 import { call, token } from './api.ts';
 import { onEvent, onResync } from './live.ts';
 import type { Agent, Department } from './records.ts';
-import { keepAgent } from './session.ts';
 
 export const agents = signal<ReadonlyMap<string, Agent>>(new Map());
 export const departments = signal<ReadonlyMap<string, Department>>(new Map());
@@ -26,7 +25,6 @@ onEvent(['agent.updated'], ({ data }) => {
 
 /** What an answer or the socket said of somebody. */
 export function keepColleague(agent: Agent): void {
-  keepAgent(agent);
   agents.value = new Map(agents.value).set(agent.id, agent);
 }
 

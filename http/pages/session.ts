@@ -2,6 +2,7 @@
 
 import { computed, effect, signal } from '@preact/signals';
 import { call, keepToken, token } from './api.ts';
+import { onEvent } from './live.ts';
 import type { Agent, AgentStatus, Role, Workspace } from './records.ts';
 
 export interface Me {
@@ -30,6 +31,11 @@ effect(() => {
     return;
   }
   void readMe(current);
+});
+
+onEvent(['agent.updated'], ({ data }) => {
+  // The event's data, as the sockets' document gives it.
+  keepAgent((data as { agent: Agent }).agent);
 });
 
 /** Asks again who is signed in, after a failure or a change of the workspace. */

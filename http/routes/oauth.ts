@@ -3,14 +3,14 @@
 
 import Type from 'typebox';
 import { appScopes } from '../../engine/oauth-apps.ts';
-import { exchangeCode, giveConsent, refreshTokens, revokeToken, tokenErrors, type TokenOutcome, type TokenRefusal, workspaceOfToken } from '../../engine/oauth.ts';
+import { exchangeCode, giveConsent, refreshTokens, revokeToken, type TokenError, tokenErrors, type TokenOutcome, type TokenRefusal, workspaceOfToken } from '../../engine/oauth.ts';
 import { type AuthorizationError, judgeRequest, type SoundRequest } from '../../engine/oauth-request.ts';
 import { accessTokenMs } from '../../engine/limits.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import { type Scope, scopes } from '../../engine/scopes.ts';
 import { authenticateClient, clientOf, isLive, mayServe } from '../oauth-clients.ts';
 import { consentPage, consentRefusedPage } from '../consent-page.ts';
-import { type RawReply, route } from '../route.ts';
+import { type OtherReply, type RawReply, route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { signIn } from '../sign-in.ts';
 
@@ -44,6 +44,7 @@ export const oauthRoutes = [
     anyHeaders: true,
     query: Type.Object(AuthorizationParameters),
     reply: { status: 200, schema: null, contentType: 'text/html' },
+    otherReplies: { 303: { description: 'Back to redirect_uri, with what is wrong with the request.' } },
     refusals: [],
     send({ query }, services) {
       const request = judge(services, query);
@@ -64,6 +65,7 @@ export const oauthRoutes = [
     form: true,
     body: Type.Object({ ...AuthorizationParameters, email: Type.Optional(Type.String({ maxLength: 254 })), password: Type.Optional(Type.String({ maxLength: 1024 })), decision: Type.Optional(Type.Enum(['allow', 'deny'])) }),
     reply: { status: 303, schema: null },
+    otherReplies: { 401: { description: 'The page again: the email or the password is wrong.', contentType: 'text/html' }, 403: { description: 'The page again: the app may not serve this workspace.', contentType: 'text/html' } },
     refusals: [],
     async send({ body: { email = '', password = '', decision, ...parameters } }, services) {
       const request = judge(services, parameters);
@@ -97,6 +99,7 @@ export const oauthRoutes = [
     form: true,
     body: Type.Object({ grant_type: Parameter, code: Parameter, redirect_uri: Parameter, code_verifier: Parameter, refresh_token: Parameter, scope: Parameter, client_id: Parameter, client_secret: Parameter }),
     reply: { status: 200, schema: null, contentType: 'application/json' },
+    otherReplies: tokenReplies(['invalid_client', 'invalid_request', 'invalid_grant', 'unsupported_grant_type', 'invalid_scope']),
     refusals: [],
     async send({ body, headers: { authorization } }, services) {
       const client = authenticateClient(services, authorization, body);
@@ -137,6 +140,7 @@ export const oauthRoutes = [
     form: true,
     body: Type.Object({ token: Parameter, token_type_hint: Parameter, client_id: Parameter, client_secret: Parameter }),
     reply: { status: 200, schema: null },
+    otherReplies: tokenReplies(['invalid_client', 'invalid_request']),
     refusals: [],
     async send({ body, headers: { authorization } }, services) {
       const client = authenticateClient(services, authorization, body);
@@ -163,6 +167,12 @@ export const oauthRoutes = [
     send: (_, { config }) => json(200, metadataOf(config.baseUrl)),
   }),
 ];
+
+/** invalid_grant is 401 too, when the agent must be asked anew. */
+function tokenReplies(errors: readonly TokenError[]): Readonly<Record<number, OtherReply>> {
+  const unknown = errors.filter((error) => tokenErrors[error] === 401 || error === 'invalid_grant');
+  return { 400: { description: 'As RFC 6749 §5.2 says.', errors: errors.filter((error) => tokenErrors[error] === 400) }, 401: { description: 'The client is not known, or the agent must allow it anew.', errors: unknown } };
+}
 
 function metadataOf(issuer: string): object {
   const ways = ['client_secret_basic', 'client_secret_post', 'none'];

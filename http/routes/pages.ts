@@ -33,6 +33,7 @@ const documentHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=(self)',
 };
+const notModified = { description: 'If-None-Match names what there is.' };
 const contentTypes: Readonly<Record<string, string>> = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
 
 export const pageRoutes: readonly Route[] = [
@@ -49,6 +50,7 @@ export const pageRoutes: readonly Route[] = [
     anyHeaders: true,
     params: Type.Object({ file: Type.String({ maxLength: 200 }) }),
     reply: { status: 200, schema: null, contentType: 'text/javascript' },
+    otherReplies: { 304: notModified },
     refusals: [],
     async send({ params, headers }, { pageFiles }) {
       const contentType = contentTypes[params.file.split('.').at(-1) ?? ''];
@@ -90,6 +92,7 @@ function documentRoute(name: PageName, path: string): Route {
     anyHeaders: true,
     params: Type.Object(params),
     reply: { status: 200, schema: null, contentType: 'text/html' },
+    otherReplies: { 304: notModified },
     refusals: [],
     send: async ({ headers }, { pageFiles }) => fileReply(await pageFiles.document(), headers, documentHeaders),
   });

@@ -71,7 +71,8 @@ export const storageRoutes = [
     anyHeaders: true,
     httpOnly: true,
     params: Key,
-    reply: { status: 200, schema: null, contentType: 'application/octet-stream' },
+    reply: { status: 200, schema: null, contentType: '*/*' },
+    otherReplies: { 206: { description: 'The part that Range names.', contentType: '*/*' }, 304: { description: 'If-None-Match names what there is.' }, 416: { description: 'Range names nothing that is there.' } },
     refusals: ['storage_not_configured'],
     async send({ params, headers }, { objects }) {
       if (objects === undefined) refuse('storage_not_configured');

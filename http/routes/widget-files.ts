@@ -26,6 +26,7 @@ export const widgetFileRoutes = [
     access: { kind: 'public' },
     anyHeaders: true,
     reply: { status: 200, schema: null, contentType: 'text/javascript' },
+    otherReplies: { 304: { description: 'If-None-Match names what there is.' } },
     refusals: [],
     send: async ({ headers }, { widgetFiles }) => fileReply(await widgetFiles.install(), headers, scriptHeaders(installCaching)),
   }),
@@ -41,6 +42,7 @@ export const widgetFileRoutes = [
     anyHeaders: true,
     params: Type.Object({ file: Type.String({ maxLength: 100 }) }),
     reply: { status: 200, schema: null, contentType: 'text/javascript' },
+    otherReplies: { 304: { description: 'If-None-Match names what there is.' } },
     refusals: [],
     async send({ params, headers }, { widgetFiles }) {
       const [, hash] = appName.exec(params.file) ?? [];

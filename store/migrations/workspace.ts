@@ -22,6 +22,7 @@ import { listsByIndex } from './workspace/0020-lists-by-index.ts';
 import { waitingByChannel } from './workspace/0021-waiting-by-channel.ts';
 import { upkeep } from './workspace/0022-upkeep.ts';
 import { inbox } from './workspace/0023-inbox.ts';
+import { rollupsByDay } from './workspace/0024-rollups-by-day.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
-export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads, campaigns, goals, contactText, rollups, commerce, apiKeys, webhooks, billing, verification, oauth, listsByIndex, waitingByChannel, upkeep, inbox];
+export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads, campaigns, goals, contactText, rollups, commerce, apiKeys, webhooks, billing, verification, oauth, listsByIndex, waitingByChannel, upkeep, inbox, rollupsByDay];

@@ -22,9 +22,9 @@ export class ServiceProcess {
   #wake: (() => void)[] = [];
   #hasEnded = false;
 
-  private constructor(env: Readonly<Record<string, string>>) {
+  private constructor(env: Readonly<Record<string, string>>, nodeArgs: readonly string[]) {
     // Nothing of the test's own environment decides about the service; nor is tap's loader, which tap puts into NODE_OPTIONS, part of it.
-    this.#child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, 'http/main.ts'], { cwd: root, env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, ...nodeArgs, 'http/main.ts'], { cwd: root, env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child.stdout?.on('data', (chunk) => this.#note('stdout', chunk));
     this.#child.stderr?.on('data', (chunk) => this.#note('stderr', chunk));
     this.ended = new Promise((done) => {
@@ -37,8 +37,8 @@ export class ServiceProcess {
   }
 
   /** Starts it; it is gone when the test is over. */
-  static start(t: Teardown, env: Readonly<Record<string, string>>): ServiceProcess {
-    const started = new ServiceProcess(env);
+  static start(t: Teardown, env: Readonly<Record<string, string>>, nodeArgs: readonly string[] = []): ServiceProcess {
+    const started = new ServiceProcess(env, nodeArgs);
     t.teardown(async () => {
       await started.kill('SIGKILL');
     });
@@ -46,8 +46,8 @@ export class ServiceProcess {
   }
 
   /** Starts it and waits until it serves. */
-  static async serving(t: Teardown, env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
-    const started = ServiceProcess.start(t, env);
+  static async serving(t: Teardown, env: Readonly<Record<string, string>>, nodeArgs: readonly string[] = []): Promise<ServiceProcess> {
+    const started = ServiceProcess.start(t, env, nodeArgs);
     const announced = await started.line(/listens on (\S+)/);
     started.url = announced[1] ?? '';
     return started;

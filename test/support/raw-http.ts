@@ -22,14 +22,16 @@ export interface RawRequest {
   readonly chunks?: readonly (string | Uint8Array)[];
   /** Whose connections are used; else each request has one of its own. */
   readonly agent?: Agent;
+  /** Gives up when it says so. */
+  readonly signal?: AbortSignal;
 }
 
 /** `localPort` tells which connection of ours the answer came over. */
 export function rawRequest(base: string, options: RawRequest): Promise<RawAnswer & { readonly localPort: number }> {
   return new Promise((resolve, reject) => {
-    const { method = 'GET', path, headers = {}, body, chunks, agent = false } = options;
+    const { method = 'GET', path, headers = {}, body, chunks, agent = false, signal } = options;
     const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
-    const outgoing = request(new URL(path, base), { method, headers: { ...headers, ...length }, agent }, (incoming) => {
+    const outgoing = request(new URL(path, base), { method, headers: { ...headers, ...length }, agent, ...(signal && { signal }) }, (incoming) => {
       const localPort = incoming.socket.localPort ?? 0;
       const parts: Buffer[] = [];
       incoming.on('data', (part: Buffer) => parts.push(part));

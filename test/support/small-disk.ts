@@ -1,16 +1,19 @@
 // A disk that is really full: a small file system of its own, where the machine lets a test mount one.
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmdirSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Teardown } from './service.ts';
 
+const pageBytes = 4096;
+const fillAttempts = 20;
+
 export interface SmallDisk {
   readonly path: string;
-  /** Leaves so many bytes free. */
+  /** Leaves so many bytes free, in an instant: the disk is made smaller. */
   fill(options: { leaveBytes: number }): void;
-  /** Gives back what fill() took. */
+  /** As large as it was. */
   empty(): void;
 }
 
@@ -28,15 +31,27 @@ export function noSmallDisk(): string | false {
 export function mountSmallDisk(t: Teardown, options: { bytes: number }): SmallDisk {
   const { path, remove } = mount(options.bytes);
   t.teardown(remove);
-  const filler = join(path, 'filler');
   return {
     path,
     fill({ leaveBytes }) {
-      const { bavail, bsize } = statfsSync(path);
-      writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - leaveBytes)));
+      // Whoever writes meanwhile makes the size too small for what is there, which is refused.
+      for (let attempt = 1; ; attempt += 1) {
+        const { blocks, bfree, bsize } = statfsSync(path);
+        try {
+          resize(path, (blocks - bfree) * bsize + leaveBytes);
+          return;
+        } catch (error) {
+          if (attempt === fillAttempts) throw error;
+        }
+      }
     },
-    empty: () => rmSync(filler, { force: true }),
+    empty: () => resize(path, options.bytes),
   };
+}
+
+function resize(path: string, bytes: number): void {
+  // None at all would be no limit at all.
+  execFileSync('mount', ['-o', `remount,size=${Math.max(pageBytes, bytes)}`, path], { stdio: 'ignore' });
 }
 
 function mount(bytes: number): { path: string; remove(): void } {

@@ -3,6 +3,7 @@
 
 import { Database, DatabaseUnusable, isStorageFailure } from '../../store/database.ts';
 import { messagesWrittenAfter } from '../../store/messages.ts';
+import { searchSchema } from '../../store/migrations/search.ts';
 import { findNumberedConversation, postingsOf, segmentOwners, segmentsOf } from '../../store/search-index.ts';
 import { readDocs, segmentDocs } from './postings.ts';
 import { eachWord } from './words.ts';
@@ -24,7 +25,8 @@ export function searchIndexFaults(source: Database, path: string): IndexFault[] 
     if (faults.length > 0) return faults;
     // The index first: what it knows stands in the workspace's file already.
     const opened = index;
-    return index.snapshot(() => source.snapshot(() => [...disagreements(source, opened)]));
+    // One of another version, or that a kill left before it had any, says nothing: the next search makes it anew.
+    return index.snapshot(() => (opened.version === searchSchema.version ? source.snapshot(() => [...disagreements(source, opened)]) : []));
   } catch (error) {
     if (!(error instanceof DatabaseUnusable) && !isStorageFailure(error)) throw error;
     return [{ rule: 'the search index can be read', fault: error instanceof Error ? error.message : String(error) }];

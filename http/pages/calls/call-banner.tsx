@@ -60,14 +60,16 @@ export function CallBanner(): JSX.Element {
         {offered.map((one) => `${agentName(one.handshake?.initiatedByAgentId ?? null)} wants to hand you ${callerOf(one)}. `)}
       </div>
       {waits && (
-        <ul class="calls-waiting" aria-label="Calls that wait for you">
-          {ringing.map((one, index) => (
-            <RingingCard key={one.id} call={one} isFirst={index === 0} />
-          ))}
-          {offered.map((one) => (
-            <OfferCard key={one.id} call={one} />
-          ))}
-        </ul>
+        <section aria-label="Calls that wait for you">
+          <ul class="calls-waiting">
+            {ringing.map((one, index) => (
+              <RingingCard key={one.id} call={one} isFirst={index === 0} />
+            ))}
+            {offered.map((one) => (
+              <OfferCard key={one.id} call={one} />
+            ))}
+          </ul>
+        </section>
       )}
       {current !== undefined && <CallBar call={current} />}
     </div>

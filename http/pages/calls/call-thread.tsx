@@ -60,7 +60,6 @@ export function CallThread({ conversationId }: { readonly conversationId: string
         )}
         <Form
           form={form}
-          label="A new note"
           actions={
             <Button type="submit" busy={form.busy} disabled={form.values.body.trim() === ''}>
               Add the note

@@ -83,7 +83,7 @@ function AlertMenu(): JSX.Element {
   const permission = notificationPermission.value;
   return (
     <Menu
-      label="How calls call you"
+      label="Alerts of calls"
       items={[
         { label: 'Ring tone', checked: isToneOn.value, run: () => setTone(!isToneOn.value) },
         {

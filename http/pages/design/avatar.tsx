@@ -6,10 +6,11 @@ import type { AgentStatus } from '../records.ts';
 
 export function Avatar({ name, url, size = 32, presence }: { readonly name: string; readonly url?: string | null; readonly size?: number; readonly presence?: AgentStatus | undefined }): JSX.Element {
   const [failed, setFailed] = useState<string | undefined>(undefined);
-  const initials = initialsOf(name);
+  const hasPicture = typeof url === 'string' && url !== failed;
   return (
-    <span class="avatar" style={{ '--avatar': `${size}px` }} aria-hidden="true">
-      {typeof url === 'string' && url !== failed ? <img src={url} alt="" onError={() => setFailed(url)} /> : initials}
+    // The initials are drawn by the stylesheet: they are a picture, and no part of the name of the button that it may be on.
+    <span class="avatar" style={{ '--avatar': `${size}px` }} data-initials={hasPicture ? undefined : initialsOf(name)} aria-hidden="true">
+      {hasPicture && <img src={url} alt="" onError={() => setFailed(url)} />}
       {presence !== undefined && <span class={`presence ${presence}`} />}
     </span>
   );

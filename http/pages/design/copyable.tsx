@@ -14,7 +14,7 @@ export function Copyable({ text, label }: { readonly text: string; readonly labe
   return (
     <div class="copyable">
       <code>{text}</code>
-      <Button small icon={copied ? 'check' : 'copy'} aria-label={`Copy ${label}`} onClick={() => void copy()}>
+      <Button small icon={copied ? 'check' : 'copy'} aria-label={`${copied ? 'Copied' : 'Copy'} ${label}`} onClick={() => void copy()}>
         {copied ? 'Copied' : 'Copy'}
       </Button>
     </div>

@@ -46,7 +46,7 @@ export function channelOf(place: ReportPlace, { channel }: Asked): Channel | und
   if (place.channel !== 'one') return place.channel === 'all' ? channel : undefined;
   const own = ownChannels();
   if (channel !== undefined && own.includes(channel)) return channel;
-  return own.includes('ticket') ? 'ticket' : own[0];
+  return own[0];
 }
 
 /** Undefined while the days of a custom range are not right. */

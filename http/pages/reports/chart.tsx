@@ -19,12 +19,14 @@ export interface ChartProps {
   readonly summary: string;
   readonly max?: number;
   readonly isWhole?: boolean;
+  /** What may lie between two marks of the axis, where it is not whole numbers. */
+  readonly steps?: readonly number[];
   readonly height?: number;
   /** A click on a bucket. */
   readonly onChoose?: (index: number) => void;
 }
 
-const steps = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000, 10_000_000];
+const wholeSteps = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000, 10_000_000];
 const labelSpacePx = 64;
 
 export function Chart(props: ChartProps): JSX.Element {
@@ -94,7 +96,7 @@ interface Surroundings {
   readonly onPoint: (index: number | undefined) => void;
 }
 
-function optionsOf(Plot: typeof uPlot, { kind, labels, format, max, isWhole = true, before, onChoose }: ChartProps, { colours, width, height, onPoint }: Surroundings): uPlot.Options {
+function optionsOf(Plot: typeof uPlot, { kind, labels, format, max, isWhole = true, steps = wholeSteps, before, onChoose }: ChartProps, { colours, width, height, onPoint }: Surroundings): uPlot.Options {
   const bars = Plot.paths.bars?.({ size: [0.72, 48], radius: 0.15 });
   const axis = { stroke: colours.ink, font: colours.font, ticks: { show: false } };
   const now: uPlot.Series = {
@@ -114,8 +116,8 @@ function optionsOf(Plot: typeof uPlot, { kind, labels, format, max, isWhole = tr
       y: { range: (_, __, highest) => [0, max ?? (Number.isFinite(highest) && highest > 0 ? Math.max(highest * 1.08, isWhole ? 1 : 0) : 1)] },
     },
     axes: [
-      { ...axis, grid: { show: false }, size: 28, incrs: steps, space: labelSpacePx, values: (_, splits) => splits.map((at) => (Number.isInteger(at) ? (labels[at] ?? '') : '')) },
-      { ...axis, grid: { stroke: colours.line, width: 1 }, ...(isWhole ? { incrs: steps } : {}), size: 52, values: (_, splits) => splits.map((at) => format(at)) },
+      { ...axis, grid: { show: false }, size: 28, incrs: wholeSteps, space: labelSpacePx, values: (_, splits) => splits.map((at) => (Number.isInteger(at) ? (labels[at] ?? '') : '')) },
+      { ...axis, grid: { stroke: colours.line, width: 1 }, ...(isWhole ? { incrs: [...steps] } : {}), size: 52, values: (_, splits) => splits.map((at) => format(at)) },
     ],
     series: [{}, ...(before === undefined ? [] : [past]), now],
     hooks: {

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { amountOf, countOf } from '../times.ts';
-import { type Asked, isOpenTo, ownChannels, reportHref } from './asked.ts';
+import { type Asked, channelOf, isOpenTo, ownChannels, reportHref } from './asked.ts';
 import { useMoves } from './customers-report.tsx';
 import { scoreOf, secondsOf } from './figures.ts';
 import { changeSince, CountSeries, Figure, Figures, Reading, useReport } from './parts.tsx';
@@ -35,22 +35,29 @@ interface CardProps {
   readonly request: Asked;
 }
 
-function Frame({ place, wide = false, children }: { readonly place: ReportPlace; readonly wide?: boolean; readonly children: ComponentChildren }): JSX.Element {
+function Frame({ place, request, wide = false, children }: CardProps & { readonly wide?: boolean; readonly children: ComponentChildren }): JSX.Element {
   return (
     <section class={`card reports-card ${wide ? 'wide' : ''}`} aria-labelledby={`reports-${place.slug}`}>
       <h2 id={`reports-${place.slug}`}>
-        <a href={reportHref(place.slug)}>{place.slug === 'customers' ? 'Waiting now' : place.title}</a>
+        <a href={reportHref(place.slug)}>{titleOf(place, request)}</a>
       </h2>
       {children}
     </section>
   );
 }
 
+/** "Satisfaction, chats": of which channel, where it is of one. */
+function titleOf(place: ReportPlace, request: Asked): string {
+  if (place.slug === 'customers') return 'Waiting now';
+  const channel = place.channel === 'one' ? channelOf(place, request) : undefined;
+  return channel === undefined ? place.title : `${place.title}, ${channelNames[channel].toLowerCase()}`;
+}
+
 function Volume({ place, request }: CardProps): JSX.Element {
   const read = useReport<VolumeReport>(place, request);
   const channel = place.channel === 'ticket' ? 'ticket' : 'chat';
   return (
-    <Frame place={place} wide>
+    <Frame place={place} request={request} wide>
       <Reading of={read}>
         {({ now, before }) => (
           <>
@@ -69,7 +76,7 @@ function Queue({ place, request }: CardProps): JSX.Element {
   const read = useReport<CustomersReport>(place, request);
   useMoves(read.reload);
   return (
-    <Frame place={place}>
+    <Frame place={place} request={request}>
       <Reading of={read} lines={2}>
         {({ now }) => (
           <div role="status">
@@ -88,7 +95,7 @@ function Queue({ place, request }: CardProps): JSX.Element {
 function Speed({ place, request }: CardProps): JSX.Element {
   const read = useReport<ResponseTimesReport>(place, request);
   return (
-    <Frame place={place}>
+    <Frame place={place} request={request}>
       <Reading of={read} lines={2}>
         {({ now, before }) => (
           <Figures>
@@ -104,7 +111,7 @@ function Speed({ place, request }: CardProps): JSX.Element {
 function Rating({ place, request }: CardProps): JSX.Element {
   const read = useReport<SatisfactionReport>(place, request);
   return (
-    <Frame place={place}>
+    <Frame place={place} request={request}>
       <Reading of={read} lines={2}>
         {({ now, before }) => (
           <Figures>
@@ -120,7 +127,7 @@ function Rating({ place, request }: CardProps): JSX.Element {
 function Goals({ place, request }: CardProps): JSX.Element {
   const read = useReport<ConversionsReport>(place, request);
   return (
-    <Frame place={place}>
+    <Frame place={place} request={request}>
       <Reading of={read} lines={2}>
         {({ now, before }) => (
           <Figures>

@@ -20,18 +20,17 @@ export interface Compared<Report> {
   readonly before: Report | undefined;
 }
 
-/** A report, and the same of the time before it. */
+/** A report, and, once it is there, the same of the time before it. Reading it again leaves what was before. */
 export function useReport<Report extends Head>(place: ReportPlace, request: Asked): Resource<Compared<Report> | undefined> {
   const query = apiQuery(place, request);
-  return useResource<Compared<Report> | undefined>(
-    async (signal) => {
-      if (query === undefined) return undefined;
-      const now = await call<Report>('GET', `/reports/${place.path}`, { query, signal });
-      const before = await call<Report>('GET', `/reports/${place.path}`, { query: { ...query, ...rangeBefore(now.range) }, signal }).catch(() => undefined);
-      return { now, before };
-    },
-    [place.path, JSON.stringify(query)],
+  const key = JSON.stringify(query);
+  const now = useResource<Report | undefined>(async (signal) => (query === undefined ? undefined : call<Report>('GET', `/reports/${place.path}`, { query, signal })), [place.path, key]);
+  const range = now.value?.range;
+  const before = useResource<Report | undefined>(
+    async (signal) => (range === undefined ? undefined : call<Report>('GET', `/reports/${place.path}`, { query: { ...query, ...rangeBefore(range) }, signal }).catch(() => undefined)),
+    [place.path, key, range === undefined],
   );
+  return { ...now, value: now.value === undefined ? undefined : { now: now.value, before: before.value }, set: (value) => now.set(value?.now) };
 }
 
 /** Draws a report once it is there. */

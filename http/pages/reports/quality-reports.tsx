@@ -65,6 +65,9 @@ export function ByStatus({ place, request }: PanelProps): JSX.Element {
   );
 }
 
+/** Marks at which times are round: seconds, minutes, hours, days. */
+const secondSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400, 172_800, 432_000, 864_000, 2_592_000];
+
 export function ResponseTimes({ place, request }: PanelProps): JSX.Element {
   const read = useReport<ResponseTimesReport>(place, request);
   const channel = channelOf(place, request);
@@ -73,9 +76,9 @@ export function ResponseTimes({ place, request }: PanelProps): JSX.Element {
       {({ now, before }) => {
         const rows = [
           { name: 'First answer, median', value: now.firstResponse.medianSeconds, past: before?.firstResponse.medianSeconds },
-          { name: 'First answer, slowest tenth', value: now.firstResponse.p90Seconds, past: before?.firstResponse.p90Seconds },
+          { name: 'First answer, 9 in 10', value: now.firstResponse.p90Seconds, past: before?.firstResponse.p90Seconds },
           { name: 'Solved, median', value: now.resolution.medianSeconds, past: before?.resolution.medianSeconds },
-          { name: 'Solved, slowest tenth', value: now.resolution.p90Seconds, past: before?.resolution.p90Seconds },
+          { name: 'Solved, 9 in 10', value: now.resolution.p90Seconds, past: before?.resolution.p90Seconds },
         ];
         return (
           <>
@@ -86,12 +89,12 @@ export function ResponseTimes({ place, request }: PanelProps): JSX.Element {
             </Figures>
             <Chart
               kind="bars"
-              labels={rows.map(({ name }) => name.replace('slowest tenth', '90%'))}
+              labels={['First answer', 'First, 9 in 10', 'Solved', 'Solved, 9 in 10']}
               longLabels={rows.map(({ name }) => name)}
               values={rows.map(({ value }) => value)}
               before={before === undefined ? undefined : rows.map(({ past }) => past ?? null)}
               format={(value) => secondsOf(value)}
-              isWhole={false}
+              steps={secondSteps}
               summary={
                 now.firstResponse.medianSeconds === null
                   ? 'Nothing was answered in this time yet.'

@@ -52,7 +52,6 @@ export function customRange({ from, to }: Pick<AskedRange, 'from' | 'to'>, timeZ
   if (fromMs === undefined) return { from: 'Choose the first day.' };
   if (toMs === undefined) return { to: 'Choose the last day.' };
   if (toMs <= fromMs) return { to: 'Is before the first day.' };
-  // A day more or less is that of a change of the clock.
   if (toMs - fromMs > maxRangeDays * dayMs) return { to: `Reports reach over ${maxRangeDays} days at the most.` };
   return { fromMs, toMs };
 }

@@ -47,7 +47,7 @@ export function ReportBar({ place, request }: { readonly place: ReportPlace | un
       )}
       {place?.hasSeries === true && <SelectField label="By" value={request.granularity ?? ''} choices={lengths.filter(({ value }) => value !== 'hour' || hourly)} onValue={(by) => setQuery({ by })} />}
       {place?.channel === 'one' && ownChannels().length > 1 && (
-        <SelectField label="Channel" value={channelOf(place, request) ?? 'ticket'} choices={ownChannels().map((channel) => ({ value: channel, label: channelNames[channel] }))} onValue={(channel) => setQuery({ channel })} />
+        <SelectField label="Channel" value={channelOf(place, request) ?? 'chat'} choices={ownChannels().map((channel) => ({ value: channel, label: channelNames[channel] }))} onValue={(channel) => setQuery({ channel })} />
       )}
       {groups.length > 0 && <SelectField label="Department" value={request.departmentId ?? ''} choices={[any, ...groups.map(({ id, name }) => ({ value: id, label: name }))]} onValue={(department) => setQuery({ ...again, department })} />}
       {agents.length > 1 && <SelectField label="Agent" value={request.agentId ?? ''} choices={[any, ...agents.map(({ id, name }) => ({ value: id, label: name }))]} onValue={(agent) => setQuery({ ...again, agent })} />}

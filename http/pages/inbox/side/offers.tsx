@@ -13,7 +13,6 @@ import type { Conversation } from '../../records.ts';
 import { titleAlert } from '../../title.ts';
 import { customerName } from '../customers.ts';
 import { SecondsLeft } from './handshake.tsx';
-import { tellOfMessages } from './news.ts';
 import { answering, answerOffer, offeredToMe } from './standing-offers.ts';
 
 const channelNames = { chat: 'a chat', ticket: 'a ticket', call: 'a call' } as const;
@@ -23,8 +22,6 @@ export function Offers(): JSX.Element {
   const openId = match.value?.params['conversationId'];
   const elsewhere = all.filter(({ id }) => id !== openId);
   const [first] = elsewhere;
-
-  useEffect(tellOfMessages, []);
 
   useEffect(() => {
     const [newest] = all;

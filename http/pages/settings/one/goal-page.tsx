@@ -18,7 +18,7 @@ import { notify, notifyFailure } from '../../notices.ts';
 import { amountOf, countOf } from '../../times.ts';
 import { Section } from '../section.tsx';
 import { Figure } from './figure.tsx';
-import { bodyOf, type Completions, type Goal, type GoalStatus, rangeOf, ranges, type RangeDays, valuesOf } from './goal.ts';
+import { bodyOf, type Completions, type Goal, type GoalStatus, ranges, type RangeDays, sinceOf, valuesOf } from './goal.ts';
 import { GoalBadge } from './goal-badge.tsx';
 import { GoalFields } from './goal-fields.tsx';
 import { SaveLine } from './save-line.tsx';
@@ -119,12 +119,12 @@ function GoalForm({ goal, onSaved }: { readonly goal: Goal; readonly onSaved: (g
 function CompletionList({ goalId }: { readonly goalId: string }): JSX.Element {
   const [days, setDays] = useState<RangeDays>('30');
   const [more, setMore] = useState<Completions['completions']>([]);
-  const [range, setRange] = useState(() => rangeOf('30', Date.now()));
+  const [range, setRange] = useState(() => sinceOf('30', Date.now()));
   const first = useResource((signal) => call<Completions>('GET', `/goals/${goalId}/completions`, { query: { ...range, limit: pageSize }, signal }), [goalId, range]);
   const choose = (chosen: RangeDays): void => {
     setDays(chosen);
     setMore([]);
-    setRange(rangeOf(chosen, Date.now()));
+    setRange(sinceOf(chosen, Date.now()));
   };
   const rows = [...(first.value?.completions ?? []), ...more];
   const readOn = async (): Promise<void> => {

@@ -38,8 +38,14 @@ export type RangeDays = (typeof ranges)[number]['value'];
 
 const dayMs = 24 * 3600_000;
 
-export function rangeOf(days: RangeDays, nowMs: number): { readonly from: string; readonly to: string } {
-  return { from: new Date(nowMs - Number(days) * dayMs).toISOString(), to: new Date(nowMs).toISOString() };
+/** Up to now, which is the service's to say. */
+export function sinceOf(days: RangeDays, nowMs: number): { readonly from: string } {
+  return { from: new Date(nowMs - Number(days) * dayMs).toISOString() };
+}
+
+/** As reports are asked for it: the longest has no word of its own there. */
+export function reportRangeOf(days: RangeDays, nowMs: number): Readonly<Record<string, string>> {
+  return days === '365' ? { range: 'custom', ...sinceOf(days, nowMs), to: new Date(nowMs).toISOString() } : { range: `${days}d` };
 }
 
 export function valuesOf(goal: Goal | undefined): GoalValues {

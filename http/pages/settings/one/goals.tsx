@@ -15,7 +15,7 @@ import { notify } from '../../notices.ts';
 import { amountOf, countOf } from '../../times.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { Figure } from './figure.tsx';
-import { bodyOf, type Goal, rangeOf, ranges, type RangeDays, valuesOf } from './goal.ts';
+import { bodyOf, type Goal, ranges, type RangeDays, reportRangeOf, valuesOf } from './goal.ts';
 import { GoalBadge } from './goal-badge.tsx';
 import { GoalFields } from './goal-fields.tsx';
 import { GoalPage } from './goal-page.tsx';
@@ -35,8 +35,7 @@ interface Report {
 }
 
 async function readGoals(days: RangeDays, signal: AbortSignal): Promise<readonly Counted[]> {
-  const { from, to } = rangeOf(days, Date.now());
-  const [{ goals }, report] = await Promise.all([call<{ goals: Goal[] }>('GET', '/goals', { signal }), call<Report>('GET', '/reports/conversions/goals', { query: { range: 'custom', from, to }, signal })]);
+  const [{ goals }, report] = await Promise.all([call<{ goals: Goal[] }>('GET', '/goals', { signal }), call<Report>('GET', '/reports/conversions/goals', { query: reportRangeOf(days, Date.now()), signal })]);
   return goals.map((goal) => {
     const found = report.goals.find(({ goalId }) => goalId === goal.id);
     return { ...goal, completions: found?.completions ?? 0, completedCents: found?.valueCents ?? 0 };

@@ -126,7 +126,7 @@ function Job({ job }: { readonly job: KbJob }): JSX.Element {
           {!isOver(job) && `, at most ${maxPages}, ${depths[maxDepth]?.label.toLowerCase() ?? ''}`}
         </p>
         {isOver(job) && hasRole('admin') && (
-          <Button small kind="quiet" aria-label={`Read ${url} again`} onClick={() => void again()}>
+          <Button small kind="quiet" aria-label={`Read again: ${url}`} onClick={() => void again()}>
             Read again
           </Button>
         )}

@@ -9,7 +9,7 @@ import { Badge, Banner, Empty, Failure, Loading } from '../../design/feedback.ts
 import { Time } from '../../design/time.tsx';
 import { navigate } from '../../location.ts';
 import { notify, notifyFailure } from '../../notices.ts';
-import { dayOf } from '../../times.ts';
+import { dayOf, exactTime } from '../../times.ts';
 import { Section } from '../section.tsx';
 import { eventLabel } from './events.ts';
 import { usePaged } from './paged.ts';
@@ -164,7 +164,7 @@ function Row({ webhook, delivery, onChanged }: { readonly webhook: Webhook; read
       </td>
       <td class="actions">
         {webhook.status === 'active' && (
-          <Button small busy={busy} aria-label={`Send ${event} of ${createdAt} again`} onClick={() => void again()}>
+          <Button small busy={busy} aria-label={`Send again: ${event} of ${exactTime(createdAt)}`} onClick={() => void again()}>
             Send again
           </Button>
         )}

@@ -120,7 +120,7 @@ function Row({ document, onRemove }: { readonly document: KbDocument; readonly o
       </td>
       <td class="actions">
         {articleId !== null ? (
-          <a href={`/settings/knowledge/${articleId}`} aria-label={`The article of ${title}`}>
+          <a href={`/settings/knowledge/${articleId}`} aria-label={`${sourceType === 'article' ? 'Article' : 'Its article'}: ${title}`}>
             {sourceType === 'article' ? 'Article' : 'Its article'}
           </a>
         ) : (

@@ -51,7 +51,7 @@ export function Suppressions(): JSX.Element {
                       <Time at={one.createdAt} />
                     </td>
                     <td class="actions">
-                      <Button small aria-label={`Send to ${one.email} again`} onClick={() => setRemoving(one)}>
+                      <Button small aria-label={`Send again to ${one.email}`} onClick={() => setRemoving(one)}>
                         Send again
                       </Button>
                     </td>

@@ -77,7 +77,7 @@ export function VerifyServices({ list }: { readonly list: Resource<ServiceList> 
                   Change
                 </Button>
                 {!service.isDefault && (
-                  <Button small aria-label={`Make ${service.name} the default`} onClick={() => void makeDefault(service)}>
+                  <Button small aria-label={`Make it the default: ${service.name}`} onClick={() => void makeDefault(service)}>
                     Make it the default
                   </Button>
                 )}

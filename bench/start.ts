@@ -1,0 +1,76 @@
+// How soon the service listens, and what its executable weighs. A first start is one over an empty data folder, and of the
+// executable one without its cache of native parts, as on the day it is installed. What `npm run build` made is measured where it
+// is there; the rows are missing where it is not.
+
+import { createReadStream, existsSync, rmSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createGzip } from 'node:zlib';
+import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
+import { leastResident } from './memory.ts';
+import { makeDataDir, type Program, startExecutable, startService } from './process.ts';
+
+const executable = resolve(import.meta.dirname, '../dist/switchboard');
+const starts = 9;
+const looks = 20;
+/** What is asked of who installs it. */
+const targets = { mb: { below: 180 }, gzippedMb: { below: 65 }, listensMs: { below: 300 }, idleMb: { below: 130 } };
+
+export async function run({ quick }: BenchOptions): Promise<Row[]> {
+  const count = quick ? 3 : starts;
+  const rows = [row({ name: 'npm start: first start to listening, p50', value: await middleStart(count, (dataDir) => startService(dataDir)), unit: 'ms', target: targets.listensMs })];
+  if (!existsSync(executable)) {
+    process.stderr.write('there is no dist/switchboard; npm run build makes it\n');
+    return rows;
+  }
+  const cacheDir = makeDataDir();
+  try {
+    const first = await middleStart(count, (dataDir) => startExecutable(executable, { dataDir, cacheDir: join(dataDir, 'cache') }));
+    const later = await middleStart(count, (dataDir) => startExecutable(executable, { dataDir, cacheDir }));
+    rows.push(
+      row({ name: 'executable', value: statSync(executable).size / 1e6, unit: 'MB', target: targets.mb }),
+      row({ name: 'executable, gzipped', value: (await gzippedBytes(executable)) / 1e6, unit: 'MB', target: targets.gzippedMb }),
+      row({ name: 'executable: first start to listening, p50', value: first, unit: 'ms', target: targets.listensMs }),
+      row({ name: 'executable: a start after it to listening, p50', value: later, unit: 'ms' }),
+      row({ name: 'executable: resident memory after start', value: await idleMb(cacheDir), unit: 'MB', target: targets.idleMb }),
+    );
+    return rows;
+  } finally {
+    rmSync(cacheDir, { recursive: true, force: true });
+  }
+}
+
+/** Each over a folder of its own, after one that has the files in the system's memory. */
+async function middleStart(count: number, start: (dataDir: string) => Promise<Program>): Promise<number> {
+  const timesMs: number[] = [];
+  for (let index = 0; index <= count; index += 1) {
+    const dataDir = makeDataDir();
+    try {
+      const startedMs = performance.now();
+      const program = await start(dataDir);
+      if (index > 0) timesMs.push(performance.now() - startedMs);
+      await program.stop();
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  }
+  return percentile(timesMs, 0.5);
+}
+
+async function idleMb(cacheDir: string): Promise<number> {
+  const dataDir = makeDataDir();
+  const program = await startExecutable(executable, { dataDir, cacheDir });
+  try {
+    return (await leastResident(program, looks)) / 1e6;
+  } finally {
+    await program.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function gzippedBytes(path: string): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of createReadStream(path).pipe(createGzip({ level: 6 }))) bytes += (chunk as Buffer).length;
+  return bytes;
+}
+
+await runAlone(import.meta.url, run);

@@ -1,0 +1,163 @@
+// Fires requests at one operation after another and holds every reply against what must always be so. What fails is shrunk by
+// fast-check to the least that still fails, and told as a line for a shell.
+
+import fc from 'fast-check';
+import { Agent } from 'node:http';
+import { soundBody } from '../support/endpoints.ts';
+import { type RawAnswer, rawRequest } from '../support/raw-http.ts';
+import { type Document, operationsOf, ReplyRules } from './replies.ts';
+import { curlOf, type Fired, fitCallers, type Operation, requestsTo, signatureFor } from './requests.ts';
+import { mark, type World } from './world.ts';
+
+/** No request may take longer: those that wait for others outside give up before. */
+const deadlineMs = 20_000;
+/** Of one operation's search for a smaller failing request. */
+const shrinkingMs = 15_000;
+
+/** Operations. Those whose conversations must be fresh are preceded by a renewal anyway, in a run that is long enough to come to something. */
+const renewEvery = 12;
+const longRuns = 10;
+
+export interface Failure {
+  readonly operation: string;
+  readonly problem: string;
+  readonly curl: string;
+}
+
+export interface HttpOptions {
+  readonly seed: number;
+  /** Requests to each operation. */
+  readonly runs: number;
+  /** After which no other operation is begun, so that a machine that is busy with more than this comes to an end. */
+  readonly budgetMs?: number;
+  /** Of one operation alone. */
+  readonly operation?: string | undefined;
+  onFailure?(failure: Failure): void;
+}
+
+export interface HttpOutcome {
+  readonly failures: readonly Failure[];
+  readonly requests: number;
+  /** How many were answered with each status. */
+  readonly statuses: ReadonlyMap<number, number>;
+  /** Those that never succeeded, whose rules behind the guards were not reached. */
+  readonly neverDone: readonly string[];
+}
+
+/** One request as a world sends it. */
+export class Gun {
+  readonly world: World;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  requests = 0;
+  readonly statuses = new Map<number, number>();
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  async fire(fired: Fired, operationId: string): Promise<{ reply: RawAnswer; curl: string }> {
+    const { method, path, body, caller } = fired;
+    const { service } = this.world;
+    const token = this.world.tokenOf(caller);
+    const secret = fired.isSigned ? this.world.secretFor(operationId) : undefined;
+    const headers = { ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }), ...(secret === undefined ? {} : { 'X-Signature': signatureFor(body, secret) }), ...fired.headers };
+    const curl = curlOf(service.url, { method, path, headers, body });
+    const ending = AbortSignal.timeout(deadlineMs);
+    try {
+      const reply = await rawRequest(service.url, { method, path, headers, agent: this.#agent, signal: ending, ...(body === undefined ? {} : { body }) });
+      this.requests += 1;
+      this.statuses.set(reply.status, (this.statuses.get(reply.status) ?? 0) + 1);
+      return { reply, curl };
+    } catch (cause) {
+      throw new Error(`${ending.aborted ? `no answer within ${deadlineMs} ms` : `no answer: ${String(cause)}`}\n${curl}`, { cause });
+    }
+  }
+
+  /** What of the other workspace stands in a reply, though the request did not name it. */
+  leakIn(reply: RawAnswer, fired: Fired): string | undefined {
+    const { theirs, theirEmbedId } = this.world;
+    const told = `${reply.text}\n${JSON.stringify(reply.headers)}`;
+    const asked = `${safelyDecoded(fired.path)}\n${Buffer.from(fired.body ?? []).toString('utf8')}`;
+    if (told.includes(mark)) return `a text of another workspace: …${told.slice(Math.max(0, told.indexOf(mark) - 80), told.indexOf(mark) + 40)}…`;
+    // Whoever comes to their site is their visitor, and what is answered then is theirs to know.
+    if (asked.includes(theirEmbedId) || asked.includes(theirs.customer.token)) return undefined;
+    const isOwn = (id: string): boolean => id.length < 20 || Object.values(this.world.ours.ids).includes(id);
+    // An address is nobody's: what we were told of it we may tell.
+    const leaked = Object.entries(theirs.ids).find(([name, id]) => name !== 'email' && !isOwn(id) && told.includes(id) && !asked.includes(id));
+    return leaked && `${leaked[0]} of another workspace, which was not asked for`;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+function safelyDecoded(text: string): string {
+  return text.replace(/(?:%[0-9A-Fa-f]{2})+/g, (part) => Buffer.from(part.replaceAll('%', ''), 'hex').toString('utf8'));
+}
+
+/** Every operation of the document as it is served now. */
+export async function fuzzHttp(world: World, options: HttpOptions): Promise<HttpOutcome> {
+  const { service } = world;
+  const document: Document = (await service.get('/openapi.json')).body;
+  const rules = new ReplyRules(document);
+  const gun = new Gun(world);
+  const failures: Failure[] = [];
+  const neverDone: string[] = [];
+  const chosen = operationsOf(document).filter(({ operationId }) => options.operation === undefined || operationId === options.operation);
+  const startedMs = performance.now();
+  const isLong = options.runs >= longRuns;
+  for (const [index, operation] of chosen.entries()) {
+    if (options.budgetMs !== undefined && performance.now() - startedMs > options.budgetMs) break;
+    if (index % renewEvery === 0 || (isLong && /\/(?:calls|assignment|billing)\//.test(operation.path))) await world.renew();
+    let succeeded = false;
+    const failure = await fuzzOperation(gun, rules, operation, { ...options, onSuccess: () => (succeeded = true) });
+    if (failure !== undefined) {
+      failures.push(failure);
+      options.onFailure?.(failure);
+    }
+    if (!succeeded) neverDone.push(operation.operationId);
+    const health = await service.call('GET', '//healthz');
+    if (health.status !== 200) failures.push({ operation: operation.operationId, problem: `/healthz answers ${health.status} after it`, curl: '' });
+    // What waits for its time is done too: deadlines, retries, the queue.
+    if (isLong) await service.pass(31_000);
+  }
+  gun.close();
+  return { failures, requests: gun.requests, statuses: gun.statuses, neverDone };
+}
+
+async function fuzzOperation(gun: Gun, rules: ReplyRules, operation: Operation, options: HttpOptions & { onSuccess(): void }): Promise<Failure | undefined> {
+  const { service } = gun.world;
+  const route = service.running.routes.find((one) => one.operation === operation.operationId);
+  const ids = { agentId: gun.world.ours.ids['agentId'] ?? '', departmentId: gun.world.ours.ids['departmentId'] ?? '' };
+  const known = gun.world.soundBodyOf(operation.operationId);
+  const hasSoundBody = route?.body !== undefined && operation.requestBody?.content['application/json'] !== undefined && operation.security.every((need) => !('signature' in need));
+  const requests = requestsTo(operation, { pools: gun.world.pools, soundBody: known ?? (route !== undefined && hasSoundBody ? () => soundBody(route, ids) ?? {} : undefined) });
+  const fit = fitCallers(operation);
+  /** A token that has counted does no longer. */
+  let wasUnknown = false;
+  let last: { problem: string; curl: string } | undefined;
+  const property = fc.asyncProperty(requests, async (fired) => {
+    if (wasUnknown) await gun.world.renew();
+    wasUnknown = false;
+    const fail = (problem: string, curl: string): never => {
+      last = { problem, curl };
+      throw new Error(problem);
+    };
+    const { reply, curl } = await gun.fire(fired, operation.operationId).catch((error: Error) => fail(error.message.split('\n')[0] ?? '', error.message.split('\n')[1] ?? ''));
+    if (reply.status < 400) options.onSuccess();
+    wasUnknown = reply.status === 401 && fit.includes(fired.caller) && fired.headers['Authorization'] === undefined;
+    const problem = rules.problemOf(operation, reply, fired.method === 'HEAD') ?? gun.leakIn(reply, fired);
+    if (problem !== undefined) fail(problem, curl);
+  });
+  const details = await fc.check(property, { seed: seedFor(options.seed, operation.operationId), numRuns: options.runs, interruptAfterTimeLimit: options.runs * 200 + shrinkingMs });
+  if (!details.failed) return undefined;
+  return { operation: operation.operationId, problem: last?.problem ?? String(details.errorInstance), curl: last?.curl ?? '' };
+}
+
+/** The same for an operation alone as for all of them. */
+function seedFor(seed: number, operationId: string): number {
+  let mixed = seed | 0;
+  for (const character of operationId) mixed = Math.imul(mixed ^ (character.codePointAt(0) ?? 0), 16_777_619);
+  return mixed;
+}

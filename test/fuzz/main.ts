@@ -1,0 +1,59 @@
+// npm run fuzz -- [--seed N] [--runs M] [--operation X] [--only http|sockets|mail] [--verbose]
+// Fires at the whole service what nobody should send. Prints its seed, what failed as lines for a shell, and ends with 1 then.
+
+import { parseArgs } from 'node:util';
+import { fuzzHttp } from './http.ts';
+import { fuzzMails, MailRange } from './mails.ts';
+import { fuzzSockets } from './sockets.ts';
+import { World } from './world.ts';
+
+const { values } = parseArgs({ options: { seed: { type: 'string' }, runs: { type: 'string' }, operation: { type: 'string' }, only: { type: 'string' }, verbose: { type: 'boolean' } } });
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+const runs = Number(values.runs ?? 100);
+if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(runs) || runs < 1) throw new Error('--seed and --runs are whole numbers');
+
+const ends: (() => void | Promise<void>)[] = [];
+const teardown = { teardown: (call: () => void | Promise<void>): void => void ends.unshift(call) };
+let failed = 0;
+
+console.log(`seed ${seed}, ${runs} runs`);
+try {
+  if (values.only === undefined || values.only === 'http') failed += await http();
+  if ((values.only === undefined && values.operation === undefined) || values.only === 'sockets') failed += await sockets();
+  if ((values.only === undefined && values.operation === undefined) || values.only === 'mail') failed += await mails();
+} finally {
+  for (const end of ends) await end();
+}
+process.exitCode = failed === 0 ? 0 : 1;
+
+async function http(): Promise<number> {
+  const world = await World.start(teardown, { seed, verbose: values.verbose === true });
+  const startedMs = performance.now();
+  const outcome = await fuzzHttp(world, { seed, runs, operation: values.operation, onFailure: ({ operation, problem, curl }) => console.log(`\n${operation}: ${problem}\n  ${curl}\n  npm run fuzz -- --seed ${seed} --runs ${runs} --operation ${operation}`) });
+  const findings = await world.close();
+  for (const finding of findings) console.log(`\non disk: ${finding}`);
+  const statuses = [...outcome.statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
+  console.log(`\n${outcome.requests} requests in ${Math.round((performance.now() - startedMs) / 1000)} s; ${statuses.join(', ')}`);
+  if (outcome.neverDone.length > 0) console.log(`never done: ${outcome.neverDone.join(', ')}`);
+  console.log(`${outcome.failures.length} operations failed, ${findings.length} findings on disk`);
+  return outcome.failures.length + findings.length;
+}
+
+async function sockets(): Promise<number> {
+  const world = await World.start(teardown, { seed, verbose: values.verbose === true });
+  const startedMs = performance.now();
+  const { failure, sessions, frames, replies } = await fuzzSockets(world, { seed, runs });
+  const findings = await world.close();
+  for (const finding of findings) console.log(`\non disk: ${finding}`);
+  if (failure !== undefined) console.log(`\n${failure}\n  npm run fuzz -- --seed ${seed} --runs ${runs} --only sockets`);
+  console.log(`\n${sessions} sessions of sockets in ${Math.round((performance.now() - startedMs) / 1000)} s; ${frames} frames, ${replies} of them replies`);
+  return (failure === undefined ? 0 : 1) + findings.length;
+}
+
+async function mails(): Promise<number> {
+  const startedMs = performance.now();
+  const outcome = await fuzzMails(await MailRange.start(teardown), { seed, runs });
+  for (const failure of outcome.failures) console.log(`\n${failure}\n  npm run fuzz -- --seed ${seed} --runs ${runs} --only mail`);
+  console.log(`\n${outcome.mails} mails in ${Math.round((performance.now() - startedMs) / 1000)} s, ${outcome.refused} refused; the slowest took ${Math.round(outcome.slowestMs)} ms`);
+  return outcome.failures.length;
+}

@@ -1,0 +1,160 @@
+// Requests to one operation of the OpenAPI document, as plain data: sound ones with something wrong in them, those of its schemas'
+// bounds, and such as no client sends. The route's own sound body (support/endpoints.ts) is where most of them start.
+
+import fc from 'fast-check';
+import { signatureOf } from '../../http/signatures.ts';
+import { oddBody, oddValue, type Pools, type Schema, toJson, toText, valueFor, versionField } from './values.ts';
+import { type CallerName, callerNames } from './world.ts';
+
+/** An operation as the document tells of it. */
+export interface Operation {
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: readonly { readonly name: string; readonly in: string; readonly required: boolean; readonly schema: Schema }[];
+  readonly security: readonly Readonly<Record<string, unknown>>[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>>; readonly headers?: Readonly<Record<string, unknown>> }>>;
+}
+
+/** What is sent, but for who sends it: a token may have to be renewed between two of them. */
+export interface Fired {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | undefined;
+  readonly caller: CallerName;
+  /** Signed as a provider would. */
+  readonly isSigned: boolean;
+}
+
+export interface RequestOptions {
+  readonly pools: Pools;
+  /** A body that the operation takes, made anew for each request; undefined where none is known. */
+  readonly soundBody: (() => object) | undefined;
+}
+
+const jsonType = 'application/json';
+const formType = 'application/x-www-form-urlencoded';
+
+export function requestsTo(operation: Operation, options: RequestOptions): fc.Arbitrary<Fired> {
+  const contentType = Object.keys(operation.requestBody?.content ?? {})[0];
+  const schema = contentType === undefined ? undefined : operation.requestBody?.content[contentType]?.schema;
+  const body = contentType === undefined || schema === undefined ? strayBody : bodyFor(operation, { contentType, schema }, options);
+  return fc
+    .record({ path: pathFor(operation, options.pools), query: queryFor(operation, options.pools), body, headers: oddHeaders, caller: callerFor(operation), verb: fc.constantFrom('', '', '', '', '', '', '', '', '', 'HEAD') })
+    .map(({ path, query, body, headers, caller, verb }) => {
+      const method = operation.method === 'GET' && verb === 'HEAD' ? 'HEAD' : operation.method;
+      const sent = method === 'GET' || method === 'HEAD' ? undefined : body;
+      const type = contentType === '*/*' ? 'text/plain' : (contentType ?? jsonType);
+      return { method, path: `${path}${query}`, headers: { Accept: jsonType, ...(sent === undefined ? {} : { 'Content-Type': type }), ...headers }, body: sent, caller, isSigned: operation.security.some((need) => 'signature' in need) };
+    });
+}
+
+/** Who may call it; none where everybody may. */
+export function fitCallers(operation: Operation): CallerName[] {
+  const needs = new Set(operation.security.flatMap((need) => Object.keys(need)));
+  return [...(needs.has('workspaceToken') ? (['admin', 'admin', 'admin', 'supervisor', 'agent'] as const) : []), ...(needs.has('apiKey') ? (['key', 'key'] as const) : []), ...(needs.has('appToken') ? (['app'] as const) : []), ...(needs.has('visitorToken') ? (['visitor'] as const) : [])];
+}
+
+/** Those who may, mostly; and everybody else. */
+function callerFor(operation: Operation): fc.Arbitrary<CallerName> {
+  const fit = fitCallers(operation);
+  const anybody = fc.constantFrom(...callerNames);
+  return fit.length === 0 ? anybody : fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...fit) }, { weight: 2, arbitrary: anybody });
+}
+
+/** The conversations of some paths are of one kind. */
+function placesOf({ path }: Operation, name: string): string {
+  if (name !== 'conversationId') return name;
+  return path.startsWith('/api/v1/calls/') ? 'call' : path.includes('/assignment/') ? 'offer' : path.startsWith('/api/v1/widget/') ? 'chat' : name;
+}
+
+function pathFor(operation: Operation, all: Pools): fc.Arbitrary<string> {
+  const params = operation.parameters.filter((one) => one.in === 'path');
+  const pools: Pools = (name) => all(placesOf(operation, name));
+  const real = params.map(({ name, schema }) => (pools(name).length > 0 ? fc.constantFrom(...pools(name)) : valueFor(schema, name, pools).map(toText)));
+  // All of them ours, which the first of each pool is, or each from anywhere.
+  const ours = params.map(({ name, schema }) => (pools(name).length > 0 ? fc.constant(pools(name)[0] ?? '') : valueFor(schema, name, pools).map(toText)));
+  const odd = params.map((_, index) => fc.oneof({ weight: 2, arbitrary: real[index] ?? fc.constant('x') }, { weight: 1, arbitrary: oddValue.map(toText) }));
+  return fc.oneof({ weight: 4, arbitrary: fc.tuple(...ours) }, { weight: 4, arbitrary: fc.tuple(...real) }, { weight: 2, arbitrary: fc.tuple(...odd) }).map((values) => {
+    let path = operation.path;
+    const longest = Math.floor(150 / params.length);
+    // A segment that is empty, or `.` or `..`, makes another path of it, and a long one no request at all.
+    params.forEach(({ name }, index) => (path = path.replace(`{${name}}`, () => encodeURIComponent((values[index] ?? '').slice(0, longest).toWellFormed().replace(/^\.{0,2}$/, 'x')))));
+    return path;
+  });
+}
+
+function queryFor(operation: Operation, pools: Pools): fc.Arbitrary<string> {
+  const declared = operation.parameters.filter((one) => one.in === 'query');
+  const stray = fc.oneof({ weight: 9, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.tuple(fc.constantFrom('__proto__', 'limit', 'constructor', 'x'), oddValue).map(([name, value]) => [{ name, value }]) });
+  const fieldsThere = (absent: number) => declared.map(({ name, schema, required }) => {
+    const value = valueFor(schema, name, pools).map((one) => ({ name, value: one }));
+    return fc.oneof({ weight: required ? 1 : absent, arbitrary: fc.constant([]) }, { weight: 5, arbitrary: value.map((one) => [one]) }, { weight: 1, arbitrary: fc.tuple(value, value) });
+  });
+  // With many fields hardly any query would be sound if each were there as often as not.
+  return fc.oneof(fc.tuple(stray, ...fieldsThere(4)), fc.tuple(stray, ...fieldsThere(30))).map((all) => {
+    const pairs = all.flat().map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(toText(value).slice(0, 1000).toWellFormed())}`);
+    // More than the server takes of a request's head would be answered by its library, before it is a request.
+    while (pairs.join('&').length > 1500) pairs.pop();
+    return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+  });
+}
+
+/** Where none is declared. */
+const strayBody: fc.Arbitrary<Uint8Array | undefined> = fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: oddBody });
+
+function bodyFor(operation: Operation, { contentType, schema }: { contentType: string; schema: Schema }, { pools, soundBody }: RequestOptions): fc.Arbitrary<Uint8Array | undefined> {
+  const write = contentType === formType ? formOf : (value: unknown): Uint8Array => Buffer.from(toJson(value));
+  const ways: fc.WeightedArbitrary<Uint8Array | undefined>[] = [
+    { weight: 4, arbitrary: valueFor(schema, operation.operationId, pools).map(write) },
+    { weight: 1, arbitrary: oddBody },
+  ];
+  const fields = Object.entries(schema.properties ?? {});
+  if (soundBody !== undefined && fields.length > 0) {
+    const change = fc.constantFrom(...fields).chain(([key, field]) => valueFor(field, key, pools).map((value) => [key, value] as const));
+    const changes = fc.array(change, { maxLength: 3 });
+    const versions = fc.integer({ min: 1, max: 6 }).map((version) => (versionField in (schema.properties ?? {}) ? { [versionField]: version } : {}));
+    const changed = fc.tuple(versions, changes).map(([version, more]) => write({ ...soundBody(), ...version, ...Object.fromEntries(more) }));
+    ways.push({ weight: 6, arbitrary: changed });
+  }
+  return fc.oneof(...ways);
+}
+
+function formOf(value: unknown): Uint8Array {
+  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [['x', value]];
+  return Buffer.from(entries.map(([name, field]) => `${encodeURIComponent(String(name).toWellFormed())}=${encodeURIComponent(toText(field).toWellFormed())}`).join('&'));
+}
+
+const oddHeaders: fc.Arbitrary<Readonly<Record<string, string>>> = fc.oneof(
+  { weight: 9, arbitrary: fc.constant({}) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom<Readonly<Record<string, string>>[]>(
+      { Accept: 'text/html' }, { Accept: '' }, { Accept: 'application/json;q=0' }, { Accept: '*/*;q=0.1, text/html' }, { 'Content-Type': 'text/plain' }, { 'Content-Type': 'application/json; charset=utf-16' }, { 'Content-Type': '' }, { 'Content-Encoding': 'gzip' },
+      { 'Service-Version': '2020-01-01' }, { 'Service-Version': '9999-12-31' }, { 'Service-Version': '2026-02-30' }, { 'Service-Version': 'x' }, { 'X-Request-Id': 'mine' }, { 'X-Request-Id': 'a b' }, { 'X-Request-Id': 'x'.repeat(129) },
+      { Origin: 'null' }, { Origin: 'https://shop1.example' }, { Origin: 'https://evil.example' }, { Origin: 'x' }, { Authorization: 'Bearer' }, { Authorization: 'Basic eDp4' }, { Authorization: `Bearer ${'x'.repeat(1000)}` }, { Authorization: 'Bearer a.b.c' }, { Authorization: 'Bearer sk_live_x' }, { Authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.' },
+      { 'X-Forwarded-For': '1.2.3.4, x' }, { 'X-Signature': 'sha256=00' }, { 'X-Signature': '' }, { 'X-Signature': 'x'.repeat(500) }, { 'If-None-Match': '*' }, { Range: 'bytes=0-' }, { Range: 'bytes=5-1' }, { Range: 'bytes=-0' }, { Range: 'bytes=99999999999999999999-' }, { 'User-Agent': '\u00ff'.repeat(500) }, { Cookie: 'a=b' }, { Expect: 'x' }, { 'Accept-Language': 'x'.repeat(500) },
+    ),
+  },
+);
+
+/** What stands in the header of a request that a provider signed. */
+export function signatureFor(body: Uint8Array | undefined, secret: string): string {
+  return signatureOf(Buffer.from(body ?? []), secret);
+}
+
+/** The request, to be had again from a shell. */
+export function curlOf(base: string, sent: { method: string; path: string; headers: Readonly<Record<string, string>>; body: Uint8Array | undefined }): string {
+  const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+  const headers = Object.entries(sent.headers).map(([name, value]) => ` -H ${quoted(value === '' ? `${name};` : `${name}: ${value}`)}`);
+  return `curl -i ${sent.method === 'HEAD' ? '-I' : `-X ${sent.method}`} ${quoted(`${base}${sent.path}`)}${headers.join('')}${sent.body === undefined ? '' : bodyOption(sent.body, quoted)}`;
+}
+
+function bodyOption(body: Uint8Array, quoted: (text: string) => string): string {
+  const text = Buffer.from(body).toString('utf8');
+  const isText = Buffer.from(text).equals(Buffer.from(body)) && !/[\u0000-\u0008\u000b-\u001f]/.test(text);
+  if (isText && body.length <= 3000) return ` --data-binary ${quoted(text)}`;
+  return ` --data-binary @<(base64 -d <<< ${Buffer.from(body).toString('base64')})`;
+}

@@ -1,0 +1,146 @@
+// A socket that comes back: whenever it is cut, by the soak or by the service's end, it connects again and goes on from the last
+// event that it has seen. It holds what it is told to the promise: each event once, in order, none left out of what it may see.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import WebSocket from 'ws';
+import type { Place } from './desk.ts';
+import type { Ledger } from './ledger.ts';
+
+export interface Frame {
+  readonly type: string;
+  readonly seq?: number;
+  readonly conversationId?: string;
+  /** A record as HTTP would answer it; who asks for a field knows the type. */
+  readonly data?: any;
+}
+
+export interface LineOptions {
+  readonly host: Place;
+  readonly ledger: Ledger;
+  readonly namespace: 'agent' | 'visitor';
+  readonly token: string;
+  /** For who may see everything: no number may be left out. */
+  readonly seesEverything?: boolean;
+  onEvent?(frame: Frame): void;
+}
+
+const retryMs = 50;
+const callTimeoutMs = 20_000;
+
+/** What became of a call. Undefined: the line was cut before it was answered. */
+export type Reply = { readonly status: number; readonly body: any } | undefined;
+
+export class Line {
+  readonly #options: LineOptions;
+  #socket: WebSocket | undefined;
+  #lastSeq: number | undefined;
+  #isReady = false;
+  #isClosed = false;
+  #lastId = 0;
+  readonly #calls = new Map<number, (reply: Reply) => void>();
+  #wake: (() => void)[] = [];
+
+  constructor(options: LineOptions) {
+    this.#options = options;
+    void this.#connect();
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq ?? 0;
+  }
+
+  /** Resolves when it is connected and welcomed. */
+  async ready(): Promise<void> {
+    while (!this.#isReady && !this.#isClosed) await new Promise<void>((resolve) => this.#wake.push(resolve));
+  }
+
+  /** Resolves when it has been told of this event. */
+  async reaches(seq: number): Promise<void> {
+    while (this.lastSeq < seq && !this.#isClosed) await new Promise<void>((resolve) => this.#wake.push(resolve));
+  }
+
+  call(method: string, params: object): Promise<Reply> {
+    const socket = this.#socket;
+    if (!this.#isReady || socket === undefined) return Promise.resolve(undefined);
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#options.ledger.surprise(`${method} was not answered within ${callTimeoutMs / 1000} s`);
+        socket.terminate();
+      }, callTimeoutMs);
+      this.#calls.set(id, (reply) => {
+        clearTimeout(timer);
+        resolve(reply);
+      });
+      socket.send(JSON.stringify({ id, type: 'call', method, params }));
+    });
+  }
+
+  /** As by a lost network; it comes back. */
+  tear(): void {
+    this.#socket?.terminate();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#socket?.terminate();
+    this.#wakeAll();
+  }
+
+  async #connect(): Promise<void> {
+    const { host, namespace, token, ledger } = this.#options;
+    while (!this.#isClosed && !host.isUp) await pause(retryMs);
+    if (this.#isClosed) return;
+    const query = this.#lastSeq === undefined ? '' : `?since=${this.#lastSeq}`;
+    const socket = new WebSocket(`${host.url.replace('http', 'ws')}/${namespace}${query}`, ['messaging.v1', `bearer.${token}`]);
+    this.#socket = socket;
+    socket.on('message', (data) => this.#take(JSON.parse(String(data))));
+    // Told by close, which follows.
+    socket.on('error', () => socket.terminate());
+    socket.on('close', (code) => {
+      this.#isReady = false;
+      for (const settle of this.#calls.values()) settle(undefined);
+      this.#calls.clear();
+      // 1006 is a cut line, 1012 a restart, 1013 a file that cannot be read now, 4408 a consumer that is too slow.
+      if (![1006, 1012, 1013, 4408].includes(code)) ledger.surprise(`a socket was closed with ${code}`);
+      if (this.#isClosed) return;
+      if (this.#lastSeq !== undefined) ledger.count('resumed sockets');
+      setTimeout(() => void this.#connect(), retryMs);
+    });
+  }
+
+  #take(frame: Frame & { readonly id?: number; readonly status?: number; readonly body?: unknown }): void {
+    const { ledger, seesEverything = false, onEvent } = this.#options;
+    switch (frame.type) {
+      case 'ready':
+        this.#lastSeq ??= frame.seq ?? 0;
+        this.#isReady = true;
+        break;
+      case 'resync':
+        ledger.surprise(`a socket that came back since ${this.#lastSeq} was told to start over`);
+        this.#lastSeq = frame.seq;
+        break;
+      case 'reply': {
+        const settle = this.#calls.get(frame.id ?? 0);
+        this.#calls.delete(frame.id ?? 0);
+        settle?.({ status: frame.status ?? 0, body: frame.body });
+        return;
+      }
+      default:
+        if (frame.seq === undefined) return;
+        if (frame.seq <= this.lastSeq) ledger.surprise(`event ${frame.seq} was told after ${this.lastSeq}`);
+        else if (seesEverything && frame.seq !== this.lastSeq + 1) ledger.surprise(`event ${frame.seq} was told after ${this.lastSeq}, and what is between was not`);
+        this.#lastSeq = Math.max(this.lastSeq, frame.seq);
+        ledger.count('events told');
+        onEvent?.(frame);
+    }
+    this.#wakeAll();
+  }
+
+  #wakeAll(): void {
+    const wake = this.#wake;
+    this.#wake = [];
+    for (const call of wake) call();
+  }
+}

@@ -1,0 +1,20 @@
+// What the tests of the settings' pages say again and again: a name that tries to be more than text, how parts of a page are named, and
+// that nobody is kept out of one.
+
+import type { Locator, Page } from 'playwright-core';
+import { barriersOf } from './pages.ts';
+
+export const hostile = '<img src=x onerror=alert(1)> & "Co"';
+
+export const button = (page: Page | Locator, name: string | RegExp): Locator => page.getByRole('button', typeof name === 'string' ? { name, exact: true } : { name });
+export const heading = (page: Page | Locator, name: string): Locator => page.getByRole('heading', { name });
+export const part = (page: Page, name: string | RegExp): Locator => page.getByRole('region', { name });
+export const notice = (page: Page, text: string | RegExp): Promise<void> => page.locator('.notice', { hasText: text }).first().waitFor();
+
+/** Nobody is kept out, in either theme. The themes differ in their colours alone. */
+export async function usable(t: Pick<typeof import('tap').default, 'strictSame'>, page: Page): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+  t.strictSame(await barriersOf(page, 'color-contrast'), [], `${page.url()}, dark`);
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  t.strictSame(await barriersOf(page), [], page.url());
+}

@@ -1,0 +1,82 @@
+// One of everything in a workspace that has an id, by the names that paths have for them: for the tests that try ids where they
+// do not belong.
+
+import { claimLine, deliver, ringLine } from './calls.ts';
+import type { Customer, Person, Service } from './service.ts';
+
+export interface Things {
+  readonly ids: Readonly<Record<string, string>>;
+  readonly customer: Customer;
+  /** An API key for everything. */
+  readonly key: string;
+  /** Of a presigned upload, with its signature. */
+  readonly uploadUrl: string;
+}
+
+/**
+ * `mark` stands in every text of them that is the workspace's own. What is meant for customers has none: a site's name and welcome,
+ * a campaign's content, an app's name. The service must allow private crawls and webhooks.
+ */
+export async function oneOfEverything(service: Service, owner: Person & { siteId: string; embedId: string }, mark = 'x'): Promise<Things> {
+  const { token } = owner;
+  const agent = await service.agent(owner, { name: `Agent ${mark}` });
+  const chat = await service.chat(owner, `A question ${mark}`);
+  const department = await service.post('/departments', { name: `Sales ${mark}` }, token);
+  const rule = await service.post('/business-hours', { name: `Hours ${mark}`, days: [] }, token);
+  const reply = await service.post('/saved-replies', { shortcut: '/hi', title: `Hi ${mark}`, body: `Hello ${mark}` }, token);
+  const note = await service.post(`/conversations/${chat.id}/notes`, { body: `A note ${mark}` }, token);
+  const line = await claimLine(service, owner);
+  const call = await ringLine(service, line);
+  await deliver(service, line, { type: 'voicemail_left', callId: call.callId, durationMs: 4200, recordingUrl: `https://carrier.example/${mark}.mp3` });
+  const voicemails = await service.get('/voicemails', token);
+  const { messages } = (await service.get(`/conversations/${chat.id}/messages`, token)).body;
+  const { domain } = (await service.post('/email/domain', { domain: `${owner.workspaceId.slice(-12)}.example` }, token)).body;
+  const article = await service.post('/kb/articles', { title: `Hours ${mark}`, body: `We open at nine ${mark}.`, status: 'published' }, token);
+  await service.settled();
+  const documents = await service.get('/kb/documents', token);
+  const crawl = await service.post('/kb/ingest/url', { url: `http://127.0.0.1:1/${mark}` }, token);
+  const file = await service.post('/uploads/presigned', { filename: 'a.txt', contentType: 'text/plain', size: 1 }, token);
+  const [, kind = '', uploadId = '', filename = ''] = file.body.key.split('/');
+  const campaign = await service.post('/campaigns', { name: `x ${mark}`, triggerRules: {}, content: { body: 'x' } }, token);
+  const goal = await service.post('/goals', { name: `x ${mark}`, condition: { operator: 'equals', value: mark } }, token);
+  const contact = await service.post('/contacts', { name: `x ${mark}`, company: mark }, token);
+  const key = await service.post('/api-keys', { name: `A key ${mark}`, scopes: ['*'] }, token);
+  const webhook = await service.post('/webhooks', { url: `http://127.0.0.1:9/${mark}`, events: ['note.created'] }, token);
+  await service.post(`/conversations/${chat.id}/notes`, { body: `To be told ${mark}` }, token);
+  const { deliveries } = (await service.get(`/webhooks/${webhook.body.id}/deliveries`, token)).body;
+  const verifyService = await service.post('/verify/services', { name: `Sign-in ${mark}` }, token);
+  const app = await service.post('/oauth-apps', { name: 'An app', redirectUris: ['https://app.example/'], scopes: ['agents:read'] }, token);
+  const verification = await service.post('/verify', { to: 'a@example.com', channel: 'email' }, key.body.key);
+  const ids = {
+    messageId: messages[0].id,
+    domainId: domain.id,
+    email: `${owner.workspaceId.slice(-12)}@customer.example`,
+    campaignId: campaign.body.id,
+    goalId: goal.body.id,
+    contactId: contact.body.contact.id,
+    agentId: agent.agentId,
+    conversationId: chat.id,
+    departmentId: department.body.id,
+    ruleId: rule.body.id,
+    siteId: owner.siteId,
+    replyId: reply.body.id,
+    noteId: note.body.note.id,
+    phoneNumberId: line.id,
+    voicemailId: voicemails.body.voicemails[0].id,
+    keyId: key.body.id,
+    webhookId: webhook.body.id,
+    deliveryId: deliveries[0].id,
+    serviceId: verifyService.body.id,
+    appId: app.body.id,
+    verificationId: verification.body.id,
+    visitorId: chat.customer.visitorId,
+    workspaceId: owner.workspaceId,
+    articleId: article.body.id,
+    documentId: documents.body.documents[0].id,
+    jobId: crawl.body.jobId,
+    kind,
+    uploadId,
+    filename,
+  };
+  return { ids, customer: chat.customer, key: key.body.key, uploadUrl: file.body.uploadUrl };
+}

@@ -1,0 +1,37 @@
+// A mail's header section held to a bound before any library sees it: what proves its sender takes time that grows with the square of
+// the lines, so that 150 KB of them would hold up the mail thread for as long as it may live. Works in the mail thread.
+
+import { open } from 'node:fs/promises';
+import { MailTooComplex } from './mail-parts.ts';
+
+/** Twice what Postfix takes by default, and more than any mail that was read for the tests. */
+const maxHeadBytes = 256 * 1024;
+/** A header that names a thousand people, one on each line, has room. */
+const maxHeadLines = 2000;
+const lf = 10;
+const cr = 13;
+
+/** Rejects with MailTooComplex or an error of the disk. */
+export async function requireBoundedHead(path: string): Promise<void> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(maxHeadBytes + 1), position: 0 });
+    const { lines, isWhole } = headOf(buffer.subarray(0, bytesRead));
+    if (!isWhole && bytesRead > maxHeadBytes) throw new MailTooComplex(`the header of a mail may have ${maxHeadBytes} bytes`);
+    if (lines > maxHeadLines) throw new MailTooComplex(`the header of a mail may have ${maxHeadLines} lines`);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Its lines up to the first empty one (RFC 5322 §2.1); not whole when there is none. */
+function headOf(bytes: Uint8Array): { lines: number; isWhole: boolean } {
+  let lines = 0;
+  let start = 0;
+  for (let end = bytes.indexOf(lf); end >= 0; end = bytes.indexOf(lf, start)) {
+    if (end === start || (end === start + 1 && bytes[start] === cr)) return { lines, isWhole: true };
+    lines += 1;
+    start = end + 1;
+  }
+  return { lines, isWhole: false };
+}
