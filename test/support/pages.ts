@@ -45,7 +45,8 @@ export class PageBrowsing {
     page.on('console', (message) => {
       if (/Content Security Policy|TrustedHTML|TrustedScript/.test(message.text())) this.problems.push(`${page.url()}: ${message.text()}`);
     });
-    if (token !== undefined) await page.addInitScript(`localStorage.getItem('switchboard.token') ?? localStorage.setItem('switchboard.token', ${JSON.stringify(token)})`);
+    // Frames without an origin have no storage.
+    if (token !== undefined) await page.addInitScript(`if (self.origin !== 'null') localStorage.getItem('switchboard.token') ?? localStorage.setItem('switchboard.token', ${JSON.stringify(token)})`);
     await page.goto(this.service.url + path);
     return page;
   }
