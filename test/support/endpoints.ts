@@ -87,6 +87,7 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'widget.noteCampaign': () => ({ campaignId: '019aa000-0000-7000-8000-000000000001', type: 'click' }),
   'campaign.create': () => ({ name: 'x', triggerRules: {}, content: { body: 'x' } }),
   'campaign.update': () => ({ name: 'x' }),
+  'urlMatch.try': () => ({ condition: { operator: 'contains', value: 'x' }, url: 'https://example.com/' }),
   'goal.create': () => ({ name: 'x', condition: { operator: 'contains', value: 'x' } }),
   'goal.update': () => ({ name: 'x' }),
   'contact.create': () => ({ name: 'x' }),
