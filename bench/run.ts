@@ -17,6 +17,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   'large-mail': () => import('./large-mail.ts'),
   retrieval: () => import('./retrieval.ts'),
   reports: () => import('./reports.ts'),
+  pages: () => import('./pages.ts'),
   start: () => import('./start.ts'),
   backup: () => import('./backup.ts'),
   memory: () => import('./memory.ts'),

@@ -131,7 +131,7 @@ t.test('paths and methods', async (t) => {
   const owner = await service.workspace();
 
   t.test('[decisions] an unknown path is 404 in the shape of every error', async (t) => {
-    for (const path of ['//', '//nowhere', '/nowhere', '/agents/', '//api/v2/me', '//favicon.ico', '//..%2f..%2fetc/passwd', '/agents/%E0%A4%A']) {
+    for (const path of ['//nowhere', '/nowhere', '/agents/', '//api/v2/me', '//favicon.ico', '//..%2f..%2fetc/passwd', '/agents/%E0%A4%A']) {
       const { status, body } = await service.get(path, owner.token);
       t.equal(status, 404, path);
       t.match(body, { statusCode: 404, error: 'not_found', message: String });

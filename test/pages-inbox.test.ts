@@ -72,14 +72,14 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     t.comment(`the inbox's first view: ${(bytes / 1024).toFixed(1)} KB as transferred`);
     t.ok(bytes > 10_000 && bytes <= 150 * 1024, String(bytes));
 
-    await page.getByRole('navigation', { name: 'Lists' }).getByRole('link', { name: /Nobody has/ }).click();
+    await page.getByRole('navigation', { name: 'Lists' }).getByRole('link', { name: /Unassigned/ }).click();
     const chat = await chatWith(hostile, 'Is <b>anybody</b> there?');
     const row = page.locator('.inbox-row').filter({ hasText: 'Is <b>anybody</b> there?' });
     await row.waitFor();
     await row.getByText(hostile).waitFor();
     t.match(await row.getAttribute('class'), /unread/);
     t.equal(await row.getByText('New').count(), 1);
-    await page.getByRole('link', { name: /Nobody has 1/ }).waitFor();
+    await page.getByRole('link', { name: /Unassigned 1/ }).waitFor();
     await service.post(`/conversations/${chat.id}/status`, { status: 'solved' }, owner.token);
     await row.waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Solved' }).click();

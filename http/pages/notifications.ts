@@ -1,27 +1,31 @@
-// What reaches who looks elsewhere: a notification of the system and a ring. Both are off until they are asked for, are kept by
-// this browser, and say nothing while the page is being looked at.
+// What reaches who looks elsewhere: a notification of the desktop, a ring for what cannot wait, a sound for a message. All are off
+// until they are asked for, kept by this browser, and the same for every page; notifications say nothing while the page is looked at.
 
 import { signal } from '@preact/signals';
 import { navigate } from './location.ts';
+import { playTones } from './tones.ts';
 
-const ringKey = 'switchboard.ringTone';
-const noticesKey = 'switchboard.notifications';
-const volume = 0.08;
-const tones = [
+const keys = { notices: 'switchboard.notifications', ring: 'switchboard.ringTone', sound: 'switchboard.sound' } as const;
+const ringTones = [
   { hertz: 660, atSeconds: 0 },
   { hertz: 880, atSeconds: 0.18 },
+  { hertz: 660, atSeconds: 0.36 },
+  { hertz: 880, atSeconds: 0.54 },
 ];
-const toneSeconds = 0.16;
+const messageTones = ringTones.slice(0, 2);
 const ringEveryMs = 3000;
+const maxBodyChars = 200;
 
 export type Permission = NotificationPermission | 'unsupported';
 
 export const permission = signal<Permission>(typeof Notification === 'undefined' ? 'unsupported' : Notification.permission);
 /** Where the browser was allowed to, and nobody turned it off since. */
-export const isNotifying = signal(permission.peek() === 'granted' && read(noticesKey) !== 'off');
-export const isRinging = signal(read(ringKey) === 'on');
+export const isNotifying = signal(permission.peek() === 'granted' && read(keys.notices) !== 'off');
+/** For calls and offers. */
+export const isRinging = signal(read(keys.ring) === 'on');
+/** For messages. */
+export const hasSound = signal(read(keys.sound) === 'on');
 
-let audio: AudioContext | undefined;
 let waiting = 0;
 let cycle: ReturnType<typeof setInterval> | undefined;
 
@@ -46,14 +50,25 @@ function keep(key: string, isOn: boolean): void {
 export async function setNotifying(on: boolean): Promise<void> {
   if (on && permission.peek() === 'default') permission.value = await Notification.requestPermission();
   isNotifying.value = on && permission.peek() === 'granted';
-  keep(noticesKey, isNotifying.value);
+  keep(keys.notices, isNotifying.value);
 }
 
 /** Sounds once as it is turned on, so that one knows how it will. */
 export function setRinging(on: boolean): void {
   isRinging.value = on;
-  keep(ringKey, on);
-  if (on) sound();
+  keep(keys.ring, on);
+  if (on) playTones(ringTones);
+}
+
+/** The same for messages. */
+export function setSound(on: boolean): void {
+  hasSound.value = on;
+  keep(keys.sound, on);
+  playMessage();
+}
+
+export function playMessage(): void {
+  if (hasSound.peek()) playTones(messageTones);
 }
 
 export interface DesktopNotice {
@@ -61,18 +76,18 @@ export interface DesktopNotice {
   readonly tag: string;
   readonly title: string;
   readonly body: string;
-  /** Where a click on it leads. */
-  readonly href: string;
+  /** Where a click on it leads; undefined: to the page as it is. */
+  readonly href: string | undefined;
 }
 
 /** Answers how to take it back. */
 export function showOnDesktop({ tag, title, body, href }: DesktopNotice): () => void {
-  if (!isNotifying.peek() || permission.peek() !== 'granted' || isLookedAt()) return () => undefined;
-  const notice = new Notification(title, { body: body.slice(0, 200), tag });
+  if (!isNotifying.peek() || isLookedAt()) return () => undefined;
+  const notice = new Notification(title, { body: body.slice(0, maxBodyChars), tag });
   notice.onclick = () => {
     window.focus();
     notice.close();
-    navigate(href);
+    if (href !== undefined) navigate(href);
   };
   return () => notice.close();
 }
@@ -84,10 +99,10 @@ function isLookedAt(): boolean {
 /** Rings until it is ended, by the answer; several at once ring as one. */
 export function ring(): () => void {
   waiting += 1;
-  if (isRinging.peek()) sound();
-  cycle ??= setInterval(() => {
-    if (isRinging.peek()) sound();
-  }, ringEveryMs);
+  if (cycle === undefined) {
+    ringOnce();
+    cycle = setInterval(ringOnce, ringEveryMs);
+  }
   let isOver = false;
   return () => {
     if (isOver) return;
@@ -99,21 +114,6 @@ export function ring(): () => void {
   };
 }
 
-function sound(): void {
-  audio ??= new AudioContext();
-  // A browser lets nothing sound before somebody has touched the page.
-  void audio.resume();
-  for (const { hertz, atSeconds } of tones) {
-    const at = audio.currentTime + atSeconds;
-    const loudness = audio.createGain();
-    loudness.gain.setValueAtTime(0, at);
-    loudness.gain.linearRampToValueAtTime(volume, at + 0.02);
-    loudness.gain.linearRampToValueAtTime(0, at + toneSeconds);
-    loudness.connect(audio.destination);
-    const tone = audio.createOscillator();
-    tone.frequency.value = hertz;
-    tone.connect(loudness);
-    tone.start(at);
-    tone.stop(at + toneSeconds);
-  }
+function ringOnce(): void {
+  if (isRinging.peek()) playTones(ringTones);
 }

@@ -106,7 +106,7 @@ export function soundBody(route: Route, ids: Fixtures): object | undefined {
 /** What its query must have: the first of those that are offered, or anything. */
 export function soundQuery(route: Route): string {
   const { properties = {}, required = [] } = (route.query ?? {}) as { properties?: Readonly<Record<string, { enum?: readonly string[] }>>; required?: readonly string[] };
-  return required.length === 0 ? '' : `?${required.map((name) => `${name}=${properties[name]?.enum?.[0] ?? 'x'}`).join('&')}`;
+  return required.length === 0 ? '' : `?${required.map((name) => `${name}=${properties[name]?.enum?.[0] ?? (name === 'ids' ? '019aa000-0000-7000-8000-000000000001' : 'x')}`).join('&')}`;
 }
 
 export function paramsOf(route: Route): string[] {

@@ -10,7 +10,7 @@ import { notify } from '../notices.ts';
 import { agentName } from '../people.ts';
 import type { Call } from '../records.ts';
 import { me } from '../session.ts';
-import { alertOf, isToneOn } from './alerts.ts';
+import { alertOf } from './alerts.ts';
 import { answer, newsOf, settleOffer, underWay } from './call-actions.ts';
 import { CallBar } from './call-bar.tsx';
 import { callerOf, ringingSince, ringMs, spacedNumber } from './call-story.ts';
@@ -35,7 +35,7 @@ export function CallBanner(): JSX.Element {
   useEffect(() => {
     if (waits || current !== undefined) void readNumbers();
   }, [waits, current?.id]);
-  useEffect(() => alertOf([...ringing, ...offered].map((one) => ({ id: one.id, caller: callerOf(one), line: lineOf(one) }))), [ringing, offered, isToneOn.value]);
+  useEffect(() => alertOf([...ringing, ...offered].map((one) => ({ id: one.id, caller: callerOf(one), line: lineOf(one) }))), [ringing, offered]);
   useEffect(() => () => alertOf([]), []);
 
   const [first] = ringing;

@@ -7,9 +7,9 @@ import { Empty } from '../design/feedback.tsx';
 import { Icon } from '../design/icon.tsx';
 import { Menu } from '../design/menu.tsx';
 import { query } from '../location.ts';
+import { isNotifying, isRinging, permission, setNotifying, setRinging } from '../notifications.ts';
 import { hasRole, me } from '../session.ts';
 import { setTitle } from '../title.ts';
-import { askForNotifications, isToneOn, notificationPermission, setTone } from './alerts.ts';
 import { CallFilters } from './call-filters.tsx';
 import { type CallView, filterOf } from './call-list.ts';
 import { CallPage } from './call-page.tsx';
@@ -80,17 +80,17 @@ function Lists(): JSX.Element {
 
 /** What draws attention to a ringing call beside the banner. */
 function AlertMenu(): JSX.Element {
-  const permission = notificationPermission.value;
+  const isPossible = permission.value === 'default' || permission.value === 'granted';
   return (
     <Menu
       label="Alerts of calls"
       items={[
-        { label: 'Ring tone', checked: isToneOn.value, run: () => setTone(!isToneOn.value) },
+        { label: 'Ring tone', checked: isRinging.value, run: () => setRinging(!isRinging.peek()) },
         {
-          label: permission === 'denied' ? 'Notifications are blocked by your browser' : permission === 'unsupported' ? 'No notifications in this browser' : 'Notifications of the system',
-          checked: permission === 'granted',
-          disabled: permission !== 'default',
-          run: () => void askForNotifications(),
+          label: permission.value === 'denied' ? 'Notifications are blocked by your browser' : isPossible ? 'Notifications on the desktop' : 'No notifications in this browser',
+          checked: isNotifying.value,
+          disabled: !isPossible,
+          run: () => void setNotifying(!isNotifying.peek()),
         },
       ]}
     >

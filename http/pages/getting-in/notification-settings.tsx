@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { Checkbox } from '../design/field.tsx';
-import { isNotifying, isRinging, permission, setNotifying, setRinging } from '../notifications.ts';
+import { hasSound, isNotifying, isRinging, permission, setNotifying, setRinging, setSound } from '../notifications.ts';
 
 export function NotificationSettings(): JSX.Element {
   const hint = {
@@ -15,7 +15,8 @@ export function NotificationSettings(): JSX.Element {
     <section class="card" aria-labelledby="account-notices">
       <h2 id="account-notices">While you look elsewhere</h2>
       <Checkbox label="Show notifications on the desktop" hint={hint} checked={isNotifying.value} disabled={permission.value === 'denied' || permission.value === 'unsupported'} onChecked={(on) => void setNotifying(on)} />
-      <Checkbox label="Ring when something is offered to you" hint="Sounds once as you turn it on." checked={isRinging.value} onChecked={setRinging} />
+      <Checkbox label="Play a sound when a customer writes" checked={hasSound.value} onChecked={setSound} />
+      <Checkbox label="Ring when somebody calls or something is offered to you" hint="Sounds once as you turn it on." checked={isRinging.value} onChecked={setRinging} />
     </section>
   );
 }

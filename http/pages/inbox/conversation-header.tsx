@@ -22,7 +22,7 @@ export function ConversationHeader({ conversation, back, isPanelOpen, onPanel }:
   const about = [
     conversation.ticketNumber === null ? undefined : `#${conversation.ticketNumber}`,
     conversation.subject ?? undefined,
-    conversation.assignedAgentId === null ? 'Nobody has it' : agentName(conversation.assignedAgentId),
+    conversation.assignedAgentId === null ? 'Unassigned' : agentName(conversation.assignedAgentId),
     conversation.departmentId === null ? undefined : departmentName(conversation.departmentId),
   ].filter((one) => one !== undefined);
   return (

@@ -32,7 +32,7 @@ const inChannel = (channel: Conversation['channel']) => (one: Conversation): boo
 
 const fixed: readonly ListDefinition[] = [
   { key: 'mine', label: 'Yours', icon: 'person', group: 'yours', source: 'queue', holds: (one, agent) => isOpen(one) && (one.assignedAgentId === agent.id || one.handshake?.toAgentId === agent.id) },
-  { key: 'unassigned', label: 'Nobody has', icon: 'inbox', group: 'yours', source: 'queue', holds: (one) => isOpen(one) && one.assignedAgentId === null },
+  { key: 'unassigned', label: 'Unassigned', icon: 'inbox', group: 'yours', source: 'queue', holds: (one) => isOpen(one) && one.assignedAgentId === null },
   { key: 'all', label: 'All open', icon: 'list', group: 'yours', source: 'queue', holds: isOpen },
   { key: 'chats', label: 'Chats', icon: 'chat', group: 'channels', source: 'queue', holds: inChannel('chat') },
   { key: 'tickets', label: 'Tickets', icon: 'ticket', group: 'channels', source: 'queue', holds: inChannel('ticket') },

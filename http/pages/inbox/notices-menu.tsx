@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { Icon } from '../design/icon.tsx';
 import { Menu } from '../design/menu.tsx';
-import { allowNotifications, chooseSound, hasSound, permission } from './watch.ts';
+import { hasSound, isNotifying, permission, setNotifying, setSound } from '../notifications.ts';
 
 export function NoticesMenu(): JSX.Element {
   return (
@@ -11,10 +11,10 @@ export function NoticesMenu(): JSX.Element {
       label="Being told of what is new"
       class="button quiet icon-only"
       items={[
-        permission.value === 'default'
-          ? { label: 'Show notifications on this desktop', run: () => void allowNotifications() }
-          : { label: { granted: 'Notifications are shown', denied: 'Your browser shows no notifications from here', impossible: 'This browser has no notifications' }[permission.value], disabled: true, run: () => undefined },
-        { label: 'Play a sound', checked: hasSound.value, run: () => chooseSound(!hasSound.peek()) },
+        permission.value === 'default' || permission.value === 'granted'
+          ? { label: 'Show notifications on this desktop', checked: isNotifying.value, run: () => void setNotifying(!isNotifying.peek()) }
+          : { label: { denied: 'Your browser shows no notifications from here', unsupported: 'This browser has no notifications' }[permission.value], disabled: true, run: () => undefined },
+        { label: 'Play a sound', checked: hasSound.value, run: () => setSound(!hasSound.peek()) },
       ]}
     >
       <Icon name="bell" size={18} />

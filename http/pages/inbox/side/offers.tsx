@@ -10,7 +10,7 @@ import { match, navigate } from '../../location.ts';
 import { ring, showOnDesktop } from '../../notifications.ts';
 import { agentName } from '../../people.ts';
 import type { Conversation } from '../../records.ts';
-import { titleAlert } from '../../title.ts';
+import { addTitleAlert } from '../../title.ts';
 import { customerName } from '../customers.ts';
 import { SecondsLeft } from './handshake.tsx';
 import { answering, answerOffer, offeredToMe } from './standing-offers.ts';
@@ -26,11 +26,7 @@ export function Offers(): JSX.Element {
   useEffect(() => {
     const [newest] = all;
     const text = newest?.handshake == null ? undefined : `${agentName(newest.handshake.initiatedByAgentId)} offers you ${all.length === 1 ? channelNames[newest.channel] : `${all.length} conversations`}`;
-    if (text === undefined) return undefined;
-    titleAlert.value = text;
-    return () => {
-      if (titleAlert.peek() === text) titleAlert.value = undefined;
-    };
+    return text === undefined ? undefined : addTitleAlert(text);
   }, [all.map(({ id, version }) => `${id} ${version}`).join()]);
 
   useEffect(() => {

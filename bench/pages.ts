@@ -1,0 +1,172 @@
+// The inbox in a real browser: how soon it is there from nothing, how much is loaded for it, how soon a customer's message is on the
+// screen, and whether ten thousand conversations and ten thousand messages scroll as smoothly as ten. Debian's Chromium, without a
+// graphics card; without the browser there are no figures.
+
+import { existsSync, rmSync } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { createIds } from '../engine/runtime/ids.ts';
+import { systemClock } from '../engine/runtime/clock.ts';
+import { silentLog } from '../engine/runtime/log.ts';
+import { readConfig } from '../http/config.ts';
+import { type Running, serve } from '../http/serve.ts';
+import { insertConversation } from '../store/conversations.ts';
+import { insertMessage } from '../store/messages.ts';
+import { insertVisitor } from '../store/visitors.ts';
+import { Api } from './api.ts';
+import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
+import { makeDataDir } from './process.ts';
+import { makeTenant, openSession, startChat } from './scenario.ts';
+
+const executablePath = '/usr/bin/chromium';
+const conversations = 10_000;
+const messages = 10_000;
+const frameMs = 1000 / 60;
+/** A frame that is late by less than this is one that the eye does not miss. */
+const toleranceMs = 4;
+const scrollSteps = 240;
+const stepPx = 400;
+
+export async function run({ quick }: BenchOptions): Promise<Row[]> {
+  if (!existsSync(executablePath)) return [];
+  const dataDir = makeDataDir();
+  const running = await serve({ config: readConfig({ DATA_DIR: dataDir, PORT: '0', HOST: '127.0.0.1', RATE_LIMITS: 'off', JWT_SECRET: 'b'.repeat(48) }), log: silentLog });
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  try {
+    await running.services.pageFiles.document();
+    const api = new Api({ url: running.url, dataDir });
+    const { owner, embedId } = await makeTenant(api);
+    const { workspace } = await api.call<{ workspace: { id: string } }>('GET', '/me', { token: owner.token });
+    const first = await firstViews(browser, { url: running.url, token: owner.token, count: quick ? 3 : 15 });
+
+    const customer = await openSession(api, embedId, { name: 'Kim' });
+    const conversationId = await startChat(api, customer, 'Hello');
+    const page = await open(browser, { url: `${running.url}/inbox/all/${conversationId}`, token: owner.token });
+    await page.locator('.inbox-said').filter({ hasText: 'Hello' }).waitFor();
+    const seen = await arrivals(page, { api, token: customer.token, conversationId, count: quick ? 10 : 200 });
+    await page.context().close();
+
+    const longId = fill(running, workspace.id);
+    const list = await open(browser, { url: `${running.url}/inbox/all`, token: owner.token });
+    await list.getByRole('link', { name: /All open 10,0/ }).waitFor({ timeout: 120_000 });
+    const rows = await framesOf(list, { box: '.inbox-rows', by: stepPx });
+    await list.context().close();
+    const thread = await open(browser, { url: `${running.url}/inbox/all/${longId}`, token: owner.token });
+    await thread.locator('.inbox-said').first().waitFor();
+    const bubbles = await framesOf(thread, { box: '.scroll-back-box', by: -stepPx });
+
+    const onTime = (took: readonly number[]): number => (100 * took.filter((ms) => ms <= frameMs + toleranceMs).length) / took.length;
+    return [
+      row({ name: 'inbox: from nothing to its list, cold cache, p50', value: percentile(first.map(({ ms }) => ms), 0.5), unit: 'ms', target: { below: 1000 } }),
+      row({ name: 'inbox: loaded for the first view, as transferred', value: Math.max(...first.map(({ bytes }) => bytes)) / 1024, unit: 'KB', target: { below: 150 } }),
+      row({ name: 'a customer\'s message on the screen after its 201, p50', value: percentile(seen, 0.5), unit: 'ms', target: { below: 50 } }),
+      row({ name: 'a customer\'s message on the screen after its 201, p99', value: percentile(seen, 0.99), unit: 'ms', target: { below: 50 } }),
+      row({ name: 'scrolling 10,000 conversations: frames on time', value: onTime(rows), unit: '%', target: { atLeast: 95 } }),
+      row({ name: 'scrolling 10,000 messages: frames on time', value: onTime(bubbles), unit: '%', target: { atLeast: 95 } }),
+    ];
+  } finally {
+    await browser.close();
+    await running.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function open(browser: Browser, { url, token }: { url: string; token: string }): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  await context.addInitScript(`localStorage.setItem('switchboard.token', ${JSON.stringify(token)})`);
+  const page = await context.newPage();
+  await page.goto(url);
+  return page;
+}
+
+/** Each in a browser context of its own, which has nothing in its cache. */
+async function firstViews(browser: Browser, { url, token, count }: { url: string; token: string; count: number }): Promise<{ ms: number; bytes: number }[]> {
+  const views: { ms: number; bytes: number }[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    await context.addInitScript(`localStorage.setItem('switchboard.token', ${JSON.stringify(token)})`);
+    const page = await context.newPage();
+    const sizes: Promise<number>[] = [];
+    page.on('requestfinished', (request) => void (request.url().includes('/assets/') && sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))));
+    const startedAt = performance.now();
+    await page.goto(`${url}/inbox`, { waitUntil: 'commit' });
+    await page.getByText('Nothing waits for you').waitFor();
+    const ms = performance.now() - startedAt;
+    await page.waitForLoadState('networkidle');
+    views.push({ ms, bytes: (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0) });
+    await context.close();
+  }
+  return views;
+}
+
+/** Milliseconds from a message's 201, as its sender sees it, to its words in the page. */
+async function arrivals(page: Page, sending: { api: Api; token: string; conversationId: string; count: number }): Promise<number[]> {
+  const { api, token, conversationId, count } = sending;
+  await page.evaluate(`
+    window.seen = {};
+    new MutationObserver(() => {
+      for (const text of document.querySelectorAll('.inbox-said .inbox-text')) window.seen[text.textContent] ??= performance.timeOrigin + performance.now();
+    }).observe(document.querySelector('.inbox-timeline'), { subtree: true, childList: true });
+  `);
+  const took: number[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const text = `Number ${index}`;
+    await api.call('POST', `/widget/conversations/${conversationId}/messages`, { token, body: { body: text } });
+    const answeredAt = performance.timeOrigin + performance.now();
+    const seenAt = await (await page.waitForFunction(`window.seen[${JSON.stringify(text)}]`)).jsonValue();
+    took.push(Math.max(0, Number(seenAt) - answeredAt));
+  }
+  return took;
+}
+
+/** Milliseconds between frames while a box is scrolled by so many pixels in each. */
+function framesOf(page: Page, { box, by }: { box: string; by: number }): Promise<number[]> {
+  return page.evaluate<number[]>(`new Promise((done) => {
+    const box = document.querySelector(${JSON.stringify(box)});
+    const took = [];
+    let last = performance.now();
+    const step = (now) => {
+      took.push(now - last);
+      last = now;
+      box.scrollTop += ${by};
+      if (took.length < ${scrollSteps}) requestAnimationFrame(step);
+      else done(took.slice(2));
+    };
+    requestAnimationFrame(step);
+  })`);
+}
+
+/** Ten thousand open conversations, one of them with ten thousand messages. Returns its id. */
+function fill(running: Running, workspaceId: string): string {
+  const { engine } = running.services;
+  const db = engine.workspace(workspaceId)?.db;
+  if (db === undefined) throw new Error('the workspace is not open');
+  const ids = createIds(systemClock());
+  const startMs = Date.now() - conversations * 60_000;
+  const iso = (index: number): string => new Date(startMs + index * 60_000).toISOString();
+  const siteId = db.get<{ id: string }>('SELECT id FROM site')?.id ?? '';
+  let longId = '';
+  db.begin();
+  for (let index = 0; index < conversations; index += 1) {
+    const [id, visitorId, at] = [ids.uuid(), ids.uuid(), iso(index)];
+    insertVisitor(db, {
+      id: visitorId, siteId, email: null, name: `Customer ${index}`, phoneE164: null, ip: null, country: null, userAgent: null, geo: null, wcEnrichment: null, contactId: null, currentPageUrl: null, blockedAt: null,
+      firstSeenAt: at, lastSeenAt: at, visitCount: 1,
+    });
+    insertConversation(db, {
+      id, version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId, visitorId, contactId: null, departmentId: null, assignedAgentId: null, tags: index % 5 === 0 ? ['order'] : [], handshake: null,
+      rating: null, ratingComment: null, preview: `Where is my order ${index}?`, lastMessageAt: at, firstResponseAt: null, solvedAt: null, closedAt: null, lastLineAt: at, lastCustomerMessageAt: at, agentsReadUpTo: null,
+      customerReadUpTo: null, createdAt: at, updatedAt: at,
+    });
+    longId = id;
+  }
+  for (let index = 0; index < messages; index += 1) {
+    insertMessage(db, {
+      id: ids.uuid(), conversationId: longId, senderType: index % 3 === 0 ? 'agent' : 'visitor', senderId: null, body: `Message ${index}. ${'More of it. '.repeat(index % 7)}`, bodyHtml: null, attachments: [], threading: null,
+      deliveryStatus: null, readAt: null, createdAt: iso(index),
+    });
+  }
+  db.commit();
+  return longId;
+}
+
+await runAlone(import.meta.url, run);
