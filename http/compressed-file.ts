@@ -1,4 +1,4 @@
-// A text that browsers are sent: compressed once in every way that they take, named after its own hash, answered with 304 to who
+// A text that browsers are sent: compressed once in each way that somebody takes it, named after its own hash, answered with 304 to who
 // has it already. Used for the widget's scripts and for the pages.
 
 import { createHash } from 'node:crypto';
@@ -12,7 +12,8 @@ export type Encoding = (typeof encodings)[number];
 export interface CompressedFile {
   /** Of the text. */
   readonly hash: string;
-  readonly bytes: Readonly<Record<Encoding, Uint8Array>>;
+  /** Made when somebody first takes it so, and kept. */
+  bytes(encoding: Encoding): Promise<Uint8Array>;
 }
 
 const hashChars = 16;
@@ -20,14 +21,31 @@ const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
 /** Compresses on other threads than the caller's. */
-export async function compressFile(text: string): Promise<CompressedFile> {
+export function compressFile(text: string): CompressedFile {
   const identity = Buffer.from(text);
-  const hash = createHash('sha256').update(identity).digest('base64url').slice(0, hashChars);
-  const [br, gz] = await Promise.all([
-    compressBrotli(identity, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: identity.length } }),
-    compressGzip(identity, { level: constants.Z_BEST_COMPRESSION }),
-  ]);
-  return { hash, bytes: { br, gzip: gz, identity } };
+  const made = new Map<Encoding, Promise<Uint8Array>>();
+  return {
+    hash: createHash('sha256').update(identity).digest('base64url').slice(0, hashChars),
+    bytes(encoding) {
+      const known = made.get(encoding) ?? compress(identity, encoding);
+      made.set(encoding, known);
+      return known;
+    },
+  };
+}
+
+function compress(identity: Buffer, encoding: Encoding): Promise<Uint8Array> {
+  switch (encoding) {
+    case 'br': {
+      // A window no larger than the text: it is what the compressor's memory grows with.
+      const window = Math.min(constants.BROTLI_MAX_WINDOW_BITS, Math.max(constants.BROTLI_MIN_WINDOW_BITS, Math.ceil(Math.log2(identity.length + 1))));
+      return compressBrotli(identity, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: identity.length, [constants.BROTLI_PARAM_LGWIN]: window } });
+    }
+    case 'gzip':
+      return compressGzip(identity, { level: constants.Z_BEST_COMPRESSION });
+    case 'identity':
+      return Promise.resolve(identity);
+  }
 }
 
 /** The smallest of those that the Accept-Encoding header takes (RFC 9110 §12.5.3). */
@@ -47,10 +65,10 @@ export function namesTag(header: string | undefined, tag: string): boolean {
 }
 
 /** What a browser is answered: the file as it takes it, or 304. `headers` come on top. */
-export function fileReply(file: CompressedFile, requested: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>): RawReply {
+export async function fileReply(file: CompressedFile, requested: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>): Promise<RawReply> {
   const encoding = encodingFor(requested['accept-encoding']);
   const tag = `"${file.hash}-${encoding}"`;
   const always = { ETag: tag, Vary: 'Accept-Encoding', ...headers };
   if (namesTag(requested['if-none-match'], tag)) return { status: 304, headers: always, body: '' };
-  return { status: 200, headers: { ...always, ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }) }, body: file.bytes[encoding] };
+  return { status: 200, headers: { ...always, ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }) }, body: await file.bytes(encoding) };
 }

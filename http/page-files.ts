@@ -24,8 +24,7 @@ export function createPageFiles(bundle: BundlePages): PageFiles {
 
   async function make(): Promise<Made> {
     const files = await bundle(pageEntries);
-    const compressed = await Promise.all(files.map(async ({ name, text }) => [name, await compressFile(text)] as const));
-    return { document: await compressFile(documentOf(files)), files: new Map(compressed) };
+    return { document: compressFile(documentOf(files)), files: new Map(files.map(({ name, text }) => [name, compressFile(text)])) };
   }
 
   /** Made once. What failed is tried again by the next who asks. */

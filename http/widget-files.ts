@@ -17,8 +17,8 @@ export function createWidgetFiles(bundle: Bundle): WidgetFiles {
   let made: Promise<{ install: CompressedFile; app: CompressedFile }> | undefined;
 
   async function make(): Promise<{ install: CompressedFile; app: CompressedFile }> {
-    const app = await compressFile(await bundle({ entry: new URL('app.ts', source), as: 'module' }));
-    const install = await compressFile(await bundle({ entry: new URL('install.ts', source), as: 'script', texts: { appPath: appPath(app.hash) } }));
+    const app = compressFile(await bundle({ entry: new URL('app.ts', source), as: 'module' }));
+    const install = compressFile(await bundle({ entry: new URL('install.ts', source), as: 'script', texts: { appPath: appPath(app.hash) } }));
     return { install, app };
   }
 

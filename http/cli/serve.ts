@@ -15,7 +15,7 @@ export const command: Command = {
     // What is large is loaded when it is known to be needed.
     const { serve } = await import('../serve.ts');
     const { resolve } = await import('node:path');
-    const { keepMemoryLow } = await import('../memory.ts');
+    const { keepMemoryLow, releaseMemory } = await import('../memory.ts');
     const running = await serve({ config });
     // Before anybody is told that it runs: whoever was told may stop it at once.
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -45,9 +45,10 @@ export const command: Command = {
         `            -d '{"email":"you@example.com","password":"choose a long one here","workspaceName":"My shop","siteUrl":"https://example.com"}'`,
       ].join('\n'),
     );
-    // Made before anybody asks, by processes and threads that nobody waits for. What cannot be made is made again, and told, when it is asked for.
-    await running.services.pageFiles.document().catch(() => undefined);
     keepMemoryLow();
+    // Made before anybody asks, by a process that nobody waits for. What cannot be made is made again, and told, when it is asked for.
+    await running.services.pageFiles.document().catch(() => undefined);
+    releaseMemory();
     // Its listener keeps the process; this says only that the start went well.
     return exitCodes.done;
   },

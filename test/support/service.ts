@@ -238,7 +238,7 @@ export async function startService(t: Teardown, options: StartOptions = {}): Pro
   const clock = options.clock instanceof ManualClock ? options.clock : new ManualClock();
   const mails = new RecordedMails(mail ?? outboxSender(join(dataDir, 'outbox')));
   const config = readConfig({ DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: '0', BASE_URL: 'http://switchboard.test', ...env });
-  const running = await serve({ config, log: silentLog, clock: options.clock ?? clock, checkReplies: true, mail: mails, ...rest });
+  const running = await serve({ config, log: silentLog, clock: options.clock ?? clock, checkReplies: true, mail: mails, crawlPauseMs: 1, ...rest });
   const service = new Service(running, dataDir, clock, mails);
   t.teardown(async () => {
     service.requireSoundReports();
