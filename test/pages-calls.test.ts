@@ -219,12 +219,15 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     const solved = (await service.get('/calls?status=solved&limit=200', ann.token)).body.calls;
     await annPage.waitForURL('**/calls?status=solved');
     await rows.filter({ hasText: '+4930901820' }).waitFor({ state: 'detached' });
+    await rows.nth(solved.length - 1).waitFor();
     t.equal(await rows.count(), solved.length);
     await annPage.getByRole('button', { name: 'Clear' }).click();
     await annPage.getByLabel('Agent').selectOption('Bob');
     await annPage.waitForURL('**/calls?agent=*');
     await rows.filter({ hasText: '+4930901820' }).waitFor({ state: 'detached' });
-    t.equal(await rows.count(), (await service.get(`/calls?assigneeId=${bob.agentId}&limit=200`, ann.token)).body.calls.length);
+    const ofBob = (await service.get(`/calls?assigneeId=${bob.agentId}&limit=200`, ann.token)).body.calls.length;
+    await rows.nth(ofBob - 1).waitFor();
+    t.equal(await rows.count(), ofBob);
 
     await annPage.getByRole('link', { name: 'To call back' }).click();
     const waiting = annPage.getByRole('region', { name: 'Calls to call back' }).getByRole('listitem');

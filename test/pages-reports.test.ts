@@ -159,6 +159,7 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
     await page.goto(`${service.url}/reports/agents`);
     const row = page.getByRole('row').filter({ hasText: hostile });
     const { agents } = await api('agents/performance');
+    await row.waitFor();
     const own = agents.find((one: { agent: { id: string } }) => one.agent.id === ann.agentId);
     t.strictSame(await row.getByRole('cell').allInnerTexts(), [String(own.conversations), words(own.firstResponseMedianSeconds), words(own.fullResolutionMedianSeconds), '4.5 of 5', '2']);
     t.equal(await page.locator('img[src="x"]').count(), 0, 'a name is no markup');

@@ -14,8 +14,8 @@ import { alertOf } from './alerts.ts';
 import { answer, newsOf, settleOffer, underWay } from './call-actions.ts';
 import { CallBar } from './call-bar.tsx';
 import { callerOf, ringingSince, ringMs, spacedNumber } from './call-story.ts';
-import { offeredHere, onCall, ownCall, ringingHere } from './live-calls.ts';
-import { lineOf, readNumbers } from './numbers.ts';
+import { offeredHere, onCall, ownCall, ringingHere, worksWithCalls } from './live-calls.ts';
+import { lineOf, readNumber, readNumbers } from './numbers.ts';
 import { useSecond } from './second.ts';
 
 export function CallBanner(): JSX.Element {
@@ -32,9 +32,11 @@ export function CallBanner(): JSX.Element {
       }),
     [],
   );
+  // Before anybody calls, so that a call is named at once, on the screen and aloud.
+  useEffect(() => void readNumbers(), [worksWithCalls.value]);
   useEffect(() => {
-    if (waits || current !== undefined) void readNumbers();
-  }, [waits, current?.id]);
+    for (const one of [...ringing, ...offered, ...(current === undefined ? [] : [current])]) readNumber(one.phoneNumberId);
+  }, [ringing, offered, current?.id]);
   useEffect(() => alertOf([...ringing, ...offered].map((one) => ({ id: one.id, caller: callerOf(one), line: lineOf(one) }))), [ringing, offered]);
   useEffect(() => () => alertOf([]), []);
 

@@ -14,10 +14,13 @@ export interface PhoneNumber {
 
 export const numbers = signal<ReadonlyMap<string, PhoneNumber>>(new Map());
 let reading: Promise<void> | undefined;
+/** Not among those that were read: claimed since, or no longer to be read. Each is asked for once. */
+const unknown = new Set<string>();
 
 effect(() => {
   if (token.value === null) {
     numbers.value = new Map();
+    unknown.clear();
     reading = undefined;
   }
 });
@@ -34,6 +37,17 @@ export function readNumbers(): Promise<void> {
     },
   );
   return reading;
+}
+
+/** For a line that somebody calls: reads them again where it is new. */
+export function readNumber(phoneNumberId: string): void {
+  if (numbers.peek().has(phoneNumberId) || unknown.has(phoneNumberId) || reading === undefined) return;
+  unknown.add(phoneNumberId);
+  void reading.then(() => {
+    if (numbers.peek().has(phoneNumberId)) return undefined;
+    reading = undefined;
+    return readNumbers();
+  });
 }
 
 /** What the line is called, else its number. */
