@@ -16,7 +16,7 @@ import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
 import { addSite } from './sites.ts';
 import { startMailThread } from './ticket-mail.ts';
-import { callingVisitor, identify, visitorOfAddress } from './visitors.ts';
+import { callingVisitor, nameSelf, visitorOfAddress } from './visitors.ts';
 import { putWorkspace, theWorkspace } from './workspace.ts';
 
 export interface TicketParams {
@@ -63,7 +63,7 @@ export const leaveTicket = command('widget.leaveTicket', (ctx, params: LeftTicke
   requireText(params.body);
   const sent = sentBefore(ctx, visitor, params.messageId);
   if (sent !== undefined) return { ticketNumber: ctx.state(conversationKind, sent.conversationId)?.ticketNumber ?? null };
-  const customer = identify(ctx, { ...visitor, lastSeenAt: ctx.at }, { email: params.email.toLowerCase(), name: params.name });
+  const customer = nameSelf(ctx, visitor, { email: params.email.toLowerCase(), name: params.name });
   const subject = subjectOf(params.body);
   const ticket = openTicket(ctx, { customer, subject, departmentId: theWorkspace(ctx).settings.defaultDepartmentId });
   startMailThread(ctx, ticket, { customerAddress: params.email.toLowerCase(), subjectKey: subjectKeyOf(subject), mailHost: params.mailHost });

@@ -31,11 +31,15 @@ export function visitorSelf(visitor: VisitorRecord): VisitorSelf {
 
 /** The visitor says who it is. Refuses forbidden when blocked. */
 export const identifySelf = command('widget.identify', (ctx, params: { name?: string | undefined; email?: string | undefined }): VisitorRecord => {
-  const visitor = callingVisitor(ctx);
-  const named = identify(ctx, { ...visitor, lastSeenAt: ctx.at }, params);
+  return nameSelf(ctx, callingVisitor(ctx), params);
+});
+
+/** What a visitor says of itself, written and told. */
+export function nameSelf(ctx: Context, visitor: VisitorRecord, said: { name?: string | undefined; email?: string | undefined }): VisitorRecord {
+  const named = identify(ctx, { ...visitor, lastSeenAt: ctx.at }, said);
   tellOfVisitor(ctx, named);
   return named;
-});
+}
 
 /** Refuses not_found. A blocked one is locked out at once, on open sockets too. */
 export const blockVisitor = command('visitor.block', (ctx, params: { visitorId: string }): VisitorRecord => setBlocked(ctx, params.visitorId, true));
