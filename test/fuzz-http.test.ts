@@ -11,7 +11,7 @@ import { startService } from './support/service.ts';
 
 const seed = 20261121;
 /** On an idle machine all operations are done in half of it. */
-const budgetMs = 25_000;
+const budgetMs = 10_000;
 
 t.test('whatever is sent, the service answers as it declares, tells nothing of others, and its files are sound', async (t) => {
   const world = await World.start(t, { seed });

@@ -79,6 +79,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await page.getByRole('heading', { level: 1, name: 'Quin' }).waitFor();
 
     await page.keyboard.press('Control+k');
+    await field.waitFor();
     await page.keyboard.press('Escape');
     await dialog(page).waitFor({ state: 'detached' });
     await page.keyboard.press('?');
