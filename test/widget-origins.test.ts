@@ -8,6 +8,8 @@ const bodies: Record<string, (chatId: string) => unknown> = {
   'widget.viewPage': () => ({ url: 'https://shop.example/' }),
   'widget.identify': () => ({ name: 'Kim' }),
   'widget.startChat': () => ({ body: 'x' }),
+  'widget.listChats': () => undefined,
+  'widget.leaveTicket': () => ({ body: 'x', email: 'x@example.com' }),
   'widget.listMessages': () => undefined,
   'widget.sendMessage': () => ({ body: 'x' }),
   'widget.read': () => undefined,
