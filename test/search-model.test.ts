@@ -11,7 +11,7 @@ import { type Random, randomFrom } from './support/seeded.ts';
 import { type Customer, type Person, type Service, startService } from './support/service.ts';
 
 const seeds = [1, 20_261_120, 987_654_321];
-const rounds = 60;
+const rounds = 30;
 const oldMessages = 18_000;
 const oldConversations = 1200;
 /** Near to each other on purpose: typos, beginnings, and words that are none of each other's business. */

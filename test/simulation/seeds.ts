@@ -5,7 +5,7 @@ import { Simulation, SimulationFailed } from './simulation.ts';
 /** A run begins with much that is the same for all, so more seeds would cost more than more steps; fewer find less. */
 export const defaultSteps = 60;
 /** Run with every `npm test`: about a fifteenth of a second each. */
-export const defaultSeeds = 60;
+export const defaultSeeds = 30;
 
 export interface Tally {
   seeds: number;
