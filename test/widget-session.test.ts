@@ -13,7 +13,7 @@ t.test('widget sessions', async (t) => {
     const at = new Date(service.clock.now()).toISOString();
     const { status, body } = await open({ name: 'Kim' }, { 'User-Agent': 'Browser/1' });
     t.equal(status, 200);
-    t.strictSame(Object.keys(body).sort(), ['campaigns', 'conversation', 'csatEnabled', 'officeHoursOpen', 'seq', 'site', 'visitor', 'visitorToken']);
+    t.strictSame(Object.keys(body).sort(), ['campaigns', 'conversation', 'csatEnabled', 'nextOpenAt', 'officeHoursOpen', 'seq', 'site', 'takesTickets', 'visitor', 'visitorToken']);
     t.match(body, { conversation: null, officeHoursOpen: true, campaigns: [], site: { embedId: owner.embedId, name: 'Shop 1', launcherPosition: 'right' } });
     t.strictSame({ ...body.visitor, id: 'id' }, { id: 'id', siteId: owner.siteId, name: 'Kim', email: null, firstSeenAt: at, lastSeenAt: at, visitCount: 1 });
     const row = (await service.post(`/visitors/${body.visitor.id}/unblock`, undefined, owner.token)).body.visitor;
