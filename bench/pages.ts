@@ -2,8 +2,8 @@
 // screen, and whether ten thousand conversations and ten thousand messages scroll as smoothly as ten. Debian's Chromium, without a
 // graphics card; without the browser there are no figures.
 
-import { existsSync, rmSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { rmSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
 import { createIds } from '../engine/runtime/ids.ts';
 import { systemClock } from '../engine/runtime/clock.ts';
 import { silentLog } from '../engine/runtime/log.ts';
@@ -12,12 +12,12 @@ import { type Running, serve } from '../http/serve.ts';
 import { insertConversation } from '../store/conversations.ts';
 import { insertMessage } from '../store/messages.ts';
 import { insertVisitor } from '../store/visitors.ts';
+import { noBrowser, startBrowser } from '../test/support/chromium.ts';
 import { Api } from './api.ts';
 import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
 import { makeDataDir } from './process.ts';
 import { makeTenant, openSession, startChat } from './scenario.ts';
 
-const executablePath = '/usr/bin/chromium';
 const conversations = 10_000;
 const messages = 10_000;
 const frameMs = 1000 / 60;
@@ -27,10 +27,10 @@ const scrollSteps = 240;
 const stepPx = 400;
 
 export async function run({ quick }: BenchOptions): Promise<Row[]> {
-  if (!existsSync(executablePath)) return [];
+  if (noBrowser !== false) return [];
   const dataDir = makeDataDir();
   const running = await serve({ config: readConfig({ DATA_DIR: dataDir, PORT: '0', HOST: '127.0.0.1', RATE_LIMITS: 'off', JWT_SECRET: 'b'.repeat(48) }), log: silentLog });
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  const browser = await startBrowser();
   try {
     await running.services.pageFiles.document();
     const api = new Api({ url: running.url, dataDir });

@@ -1,7 +1,7 @@
 // Billing in the pages: with nobody to pay, and with Stripe, from a trial over a locked workspace to a plan that is paid.
 
 import t from 'tap';
-import { noBrowser } from './support/browser.ts';
+import { noBrowser } from './support/chromium.ts';
 import { ManualClock } from './support/manual-clock.ts';
 import { startPages } from './support/pages.ts';
 import { startService } from './support/service.ts';

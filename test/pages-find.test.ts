@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { noBrowser } from './support/browser.ts';
+import { noBrowser } from './support/chromium.ts';
 import { barriersOf, startPages } from './support/pages.ts';
 import { startService } from './support/service.ts';
 

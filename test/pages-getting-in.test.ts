@@ -1,7 +1,7 @@
 // From nothing to a workspace with a conversation in it, by the pages alone; and the ways in for those who forgot or were invited.
 
 import t from 'tap';
-import { noBrowser } from './support/browser.ts';
+import { noBrowser } from './support/chromium.ts';
 import { freePort } from './support/free-port.ts';
 import { barriersOf, startPages } from './support/pages.ts';
 import { password, startService } from './support/service.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { callApi, password } from './support/api.ts';
-import { noBrowser } from './support/browser.ts';
+import { noBrowser } from './support/chromium.ts';
 import { freePort } from './support/free-port.ts';
 import { startPages } from './support/pages.ts';
 import { ServiceProcess } from './support/process.ts';

@@ -2,7 +2,7 @@
 
 import t from 'tap';
 import type { Page } from 'playwright-core';
-import { noBrowser } from './support/browser.ts';
+import { noBrowser } from './support/chromium.ts';
 import { barriersOf, startPages } from './support/pages.ts';
 import { startService } from './support/service.ts';
 

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import type { Page } from 'playwright-core';
-import { noBrowser } from './support/browser.ts';
+import { noBrowser } from './support/chromium.ts';
 import { startPages } from './support/pages.ts';
 import { type Person, startService } from './support/service.ts';
 

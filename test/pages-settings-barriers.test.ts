@@ -1,7 +1,7 @@
 // The owner's settings for who cannot see, point, or tell colours apart: each section and its dialog in both themes, wide and on a phone.
 
 import t from 'tap';
-import { noBrowser } from './support/browser.ts';
+import { noBrowser } from './support/chromium.ts';
 import { barriersOf, startPages } from './support/pages.ts';
 import { startService } from './support/service.ts';
 

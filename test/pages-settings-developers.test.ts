@@ -3,7 +3,7 @@
 
 import t from 'tap';
 import type { Page } from 'playwright-core';
-import { noBrowser } from './support/browser.ts';
+import { noBrowser } from './support/chromium.ts';
 import { makeKey } from './support/keys.ts';
 import { ManualClock } from './support/manual-clock.ts';
 import { startPages } from './support/pages.ts';

@@ -2,7 +2,7 @@
 
 import t from 'tap';
 import type { Locator, Page } from 'playwright-core';
-import { noBrowser } from './support/browser.ts';
+import { noBrowser } from './support/chromium.ts';
 import { freePort } from './support/free-port.ts';
 import { startPages } from './support/pages.ts';
 import { startService } from './support/service.ts';

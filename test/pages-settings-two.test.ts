@@ -4,7 +4,7 @@
 import t from 'tap';
 import type { Page } from 'playwright-core';
 import { smtpSender } from '../workers/providers/mail.ts';
-import { noBrowser } from './support/browser.ts';
+import { noBrowser } from './support/chromium.ts';
 import { DnsZone, SmtpSink } from './support/mail-servers.ts';
 import { ManualClock } from './support/manual-clock.ts';
 import { startPages } from './support/pages.ts';

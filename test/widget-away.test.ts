@@ -1,7 +1,8 @@
 // The widget while nobody is there, what was said before, and the sound.
 
 import t from 'tap';
-import { noBrowser, startBrowsing, widgetOf } from './support/browser.ts';
+import { startBrowsing, widgetOf } from './support/browser.ts';
+import { noBrowser } from './support/chromium.ts';
 import { startService } from './support/service.ts';
 
 t.test('[4.12] a question left while nobody is there', async (t) => {

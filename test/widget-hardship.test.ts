@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import type { Page, WebSocketRoute } from 'playwright-core';
 import t from 'tap';
 import { freePort } from './support/free-port.ts';
-import { noBrowser, startBrowsing, widgetOf } from './support/browser.ts';
+import { startBrowsing, widgetOf } from './support/browser.ts';
+import { noBrowser } from './support/chromium.ts';
 import { type Service, startService } from './support/service.ts';
 
 /** Watches the log from inside the page: how often each text was there at one time, at most. */

@@ -2,7 +2,8 @@
 
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { noBrowser, startBrowsing, widgetOf } from './support/browser.ts';
+import { startBrowsing, widgetOf } from './support/browser.ts';
+import { noBrowser } from './support/chromium.ts';
 import { startService } from './support/service.ts';
 
 t.test('the looks of the widget', { skip: noBrowser }, async (t) => {

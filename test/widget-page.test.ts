@@ -1,7 +1,8 @@
 // The widget in a real browser, on a page of a customer's own site.
 
 import t from 'tap';
-import { noBrowser, startBrowsing, widgetOf } from './support/browser.ts';
+import { startBrowsing, widgetOf } from './support/browser.ts';
+import { noBrowser } from './support/chromium.ts';
 import { startService } from './support/service.ts';
 
 t.test('the widget on a page', { skip: noBrowser }, async (t) => {

@@ -1,7 +1,8 @@
 // Files that a visitor attaches, in a real browser, over the service's own storage.
 
 import t from 'tap';
-import { noBrowser, startBrowsing, widgetOf } from './support/browser.ts';
+import { startBrowsing, widgetOf } from './support/browser.ts';
+import { noBrowser } from './support/chromium.ts';
 import { freePort } from './support/free-port.ts';
 import { startService } from './support/service.ts';
 

@@ -28,9 +28,13 @@ export interface PageFile {
   /** With the hash of its text in it: `inbox-4KQ2ZS7A.js`. */
   readonly name: string;
   readonly text: string;
+  /** The source that it begins with, as a path from the project's folder; undefined for what several of them share. */
+  readonly source: string | undefined;
+  /** Names of the files that it cannot begin without. */
+  readonly imports: readonly string[];
 }
 
-/** Resolves to the files of the entries and what they load when it is needed, those of the entries first. Rejects when a source cannot be bundled. */
+/** Resolves to the files of the entries and of what they load when it is needed. Rejects when a source cannot be bundled. */
 export type BundlePages = (entries: readonly URL[]) => Promise<readonly PageFile[]>;
 
 /** What the executable calls the files of the pages, as JSON. */
@@ -61,9 +65,12 @@ export const bundlePages: BundlePages = async (entries) => {
       jsxImportSource: 'preact',
       tsconfigRaw: {},
     });
-    const isEntry = new Map(Object.entries(metafile.outputs).map(([path, { entryPoint }]) => [basename(path), entries.some((entry) => entryPoint !== undefined && entry.pathname.endsWith(`/${basename(entryPoint)}`))]));
-    const files = outputFiles.map(({ path, text }) => ({ name: basename(path), text }));
-    return [...files.filter(({ name }) => isEntry.get(name) === true), ...files.filter(({ name }) => isEntry.get(name) !== true)];
+    const made = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]));
+    return outputFiles.map(({ path, text }) => {
+      const name = basename(path);
+      const { entryPoint, imports = [] } = made.get(name) ?? {};
+      return { name, text, source: entryPoint, imports: imports.filter(({ kind }) => kind === 'import-statement').map((one) => basename(one.path)) };
+    });
   } finally {
     await stop();
   }

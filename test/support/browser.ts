@@ -1,16 +1,11 @@
-// Debian's Chromium, and pages of a customer's own site for it: a server on a port of its own, whose pages a test writes. Without
-// the browser the tests that need it say so and are skipped; CI installs it.
+// Pages of a customer's own site and browsers that look at them: a server on a port of its own, whose pages a test writes.
 
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
+import { type BrowserContext, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
+import { startBrowser } from './chromium.ts';
 import type { Service } from './service.ts';
 
-const executablePath = '/usr/bin/chromium';
-const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
-/** Why a test is skipped, or false. */
-export const noBrowser: string | false = existsSync(executablePath) ? false : `there is no ${executablePath} on this machine: apt-get install chromium`;
 
 export interface HostPage {
   /** Attributes of the install script beside src and data-site-id. */
@@ -100,7 +95,7 @@ export function widgetOf(page: Page): { launcher: Locator; panel: Locator; text:
 
 /** Starts the browser and a customer's site whose snippet names the given site; both are gone when the test is over. */
 export async function startBrowsing(t: Teardown, service: Service, embedId: string): Promise<Browsing> {
-  const browser = await chromium.launch({ executablePath, args, headless: true });
+  const browser = await startBrowser();
   const pages = new Map<string, HostPage>();
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://host.test');

@@ -2,11 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { startBrowser } from './chromium.ts';
 import type { Service } from './service.ts';
 
-const executablePath = '/usr/bin/chromium';
-const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const axeText = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 interface Teardown {
@@ -54,7 +53,7 @@ export class PageBrowsing {
 
 /** Starts the browser; it is gone when the test is over. */
 export async function startPages(t: Teardown, service: Pick<Service, 'url'>): Promise<PageBrowsing> {
-  const browser = await chromium.launch({ executablePath, args, headless: true });
+  const browser = await startBrowser();
   t.teardown(() => browser.close());
   return new PageBrowsing(service, browser);
 }
