@@ -8,11 +8,14 @@ import type { Conversation, Visitor } from '../records.ts';
 /** As many as one question may name. */
 const maxIds = 50;
 const gatherMs = 15;
+/** Between two questions: who scrolls past hundreds is not asked about for each row that comes up. */
+const restMs = 120;
 const retryMs = 5000;
 
 const kept = new Map<string, Signal<Visitor | undefined>>();
 const wanted = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
+let lastAskedMs = -restMs;
 
 /** Follows the signal of that visitor: undefined until it was read, which asking for it begins. */
 export function visitorOf(visitorId: string | null): Visitor | undefined {
@@ -41,15 +44,17 @@ export function customerName({ visitorId }: Pick<Conversation, 'visitorId'>): st
 
 function want(visitorId: string): void {
   wanted.add(visitorId);
-  timer ??= setTimeout(() => void readWanted(), gatherMs);
+  timer ??= setTimeout(() => void readWanted(), Math.max(gatherMs, lastAskedMs + restMs - performance.now()));
 }
 
 async function readWanted(): Promise<void> {
   timer = undefined;
-  const ids = [...wanted].slice(0, maxIds);
+  // The newest first: they are what is looked at.
+  const ids = [...wanted].slice(-maxIds);
   const asked = token.peek();
   if (ids.length === 0 || asked === null) return;
   for (const id of ids) wanted.delete(id);
+  lastAskedMs = performance.now();
   try {
     const { visitors } = await call<{ visitors: Visitor[] }>('GET', '/visitors', { query: { ids: ids.join(',') } });
     if (token.peek() === asked) for (const visitor of visitors) rememberVisitor(visitor);
@@ -59,7 +64,7 @@ async function readWanted(): Promise<void> {
     timer ??= setTimeout(() => void readWanted(), retryMs);
     return;
   }
-  if (wanted.size > 0) timer ??= setTimeout(() => void readWanted(), 0);
+  if (wanted.size > 0) timer ??= setTimeout(() => void readWanted(), restMs);
 }
 
 token.subscribe(() => {
