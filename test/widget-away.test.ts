@@ -159,4 +159,33 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
     t.equal(await panel.locator('.away textarea').inputValue(), '');
     t.same(browsing.problems, []);
   });
+
+  t.test('[4.12] a question whose answer is lost is there once when it is sent again, and again when it was changed meanwhile', async (t) => {
+    const page = await browsing.open();
+    const { launcher, panel } = widgetOf(page);
+    let isLost = true;
+    await page.route('**/widget/tickets', async (route) => {
+      if (!isLost) return route.continue();
+      await route.fetch();
+      return route.abort();
+    });
+    const subjects = async (): Promise<string[]> => (await service.tickets(owner.token)).map((one: { subject: string }) => one.subject).filter((subject: string) => subject.startsWith('Lost'));
+    const send = panel.getByRole('button', { name: 'Send' });
+    const ask = async (body: string): Promise<void> => {
+      await panel.locator('.away textarea').fill(body);
+      await panel.getByLabel('Email address').fill('kim@example.org');
+      await send.click();
+      await panel.locator('.away .problem:not(:empty)').waitFor();
+    };
+    await launcher.click();
+    await ask('Lost once');
+    await page.reload();
+    await ask('Lost once');
+    t.same(await subjects(), ['Lost once']);
+    isLost = false;
+    await panel.locator('.away textarea').fill('Lost, and changed');
+    await send.click();
+    await panel.getByText('We will answer to kim@example.org').waitFor();
+    t.same((await subjects()).sort(), ['Lost once', 'Lost, and changed']);
+  });
 });
