@@ -12,7 +12,8 @@ export interface VisitorTokens {
 
 const prefix = 'vt_';
 const idChars = 22;
-const remembered = 10_000;
+/** Proving one again is a hash of 50 bytes. */
+const remembered = 2000;
 
 export function createVisitorTokens(secret: string): VisitorTokens {
   const known = new Map<string, { workspaceId: string; visitorId: string }>();

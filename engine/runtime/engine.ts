@@ -42,8 +42,8 @@ export type Publish = (workspaceId: string, events: readonly PublishedEvent[]) =
 
 /** Files open at once: four descriptors and about 2 MiB each. Beyond it the least recently used idle one is closed. */
 const defaultMaxOpen = 200;
-/** How often states that nobody used are forgotten. */
-const ageEveryMs = 10 * 60_000;
+/** What nobody used for one of these, or two, is forgotten: memory follows the work of the last minutes. Each is read again from its row. */
+const ageEveryMs = 60_000;
 /** Closing every file may take so long at a stop. What is left open is recovered from its log when it is opened next. */
 const closeForMs = 2000;
 /** A file that could not be opened is tried again after so long, so that a broken one costs one attempt, not one per request. */

@@ -17,7 +17,7 @@ faster than people are. Kills it and starts it again, fills its disk, slows it, 
 each life switchboard verify must find nothing, everything acknowledged must be there once and told once, and in the last life, the
 longest, memory must stay within 5 % once it is warm.
 
-  --minutes  how long, 0.3 at the least; memory is watched from 2 on
+  --minutes  how long, 0.3 at the least; memory is watched from 8 on
   --seed     plans the same lives and faults as another run that printed it
 
 Exits with 1 when anything was not as it must be, with 2 for a command line like none of these.

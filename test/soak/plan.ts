@@ -40,11 +40,11 @@ const shortShare = 0.5;
 const shortestSeconds = 4;
 const usualSeconds = 25;
 const faultEverySeconds = 4;
-/** Of the last life, before memory counts: by then caches are full and code is compiled. */
-const warmShare = 0.4;
+/** Of the last life, before memory counts: code is compiled by then, and states are forgotten that nobody used in the last two minutes. */
+const warmSeconds = 150;
 const readings = 12;
 /** A life shorter than this says nothing about memory: the most of it is the start. */
-const watchedSeconds = 60;
+const watchedSeconds = 240;
 
 export function planLives({ random, seconds, canFill, canSlow }: PlanOptions): Life[] {
   const count = Math.max(2, Math.round((seconds * shortShare) / usualSeconds));
@@ -61,7 +61,7 @@ export function planLives({ random, seconds, canFill, canSlow }: PlanOptions): L
     return { seconds: life, isDiskSlow: canSlow && index > 0 && (index === 1 || random.chance(0.2)), faults: [...sure, ...faultsOf(life, kinds)].sort((a, b) => a.atMs - b.atMs), readings: [], end: index % 3 === 2 ? 'stop' : 'kill' };
   });
   const long = Math.max(shortestSeconds, seconds * (1 - shortShare));
-  const warmMs = long * 1000 * warmShare;
+  const warmMs = warmSeconds * 1000;
   const last: Life = {
     seconds: long,
     isDiskSlow: false,
