@@ -140,6 +140,33 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
     await panel.getByRole('button', { name: 'Sound on' }).waitFor();
   });
 
+  t.test('[4.12] an answer is heard when it comes, not again on every page while it is unread', async (t) => {
+    const page = await browsing.open({ before: 'window.tones = 0; const make = AudioContext.prototype.createOscillator; AudioContext.prototype.createOscillator = function () { window.tones += 1; return make.call(this); };' });
+    const { launcher, panel, text, lines } = widgetOf(page);
+    const tones = () => page.evaluate('window.tones');
+    await launcher.click();
+    await panel.getByRole('button', { name: /^Sound/ }).click();
+    t.equal(await tones(), 1, 'turned on, and heard');
+    await text.fill('Who is there?');
+    await text.press('Enter');
+    await lines.filter({ hasText: 'Who is there?' }).waitFor();
+    const [{ id }] = (await service.get('/conversations/queue', owner.token)).body.conversations;
+    const answer = (body: string) => service.post(`/conversations/${id}/messages`, { body }, owner.token);
+    await answer('I am.');
+    await lines.filter({ hasText: 'I am.' }).waitFor();
+    t.equal(await tones(), 1, 'who looks needs no sound');
+    await panel.getByRole('button', { name: 'Close' }).click();
+    await answer('Are you?');
+    await page.locator('[aria-label="Open chat, unread: 1"]').waitFor();
+    t.equal(await tones(), 2);
+    await page.reload();
+    await page.locator('[aria-label="Open chat, unread: 1"]').waitFor();
+    t.equal(await tones(), 0, 'what the next page finds was heard before');
+    await answer('Hello?');
+    await page.locator('[aria-label="Open chat, unread: 2"]').waitFor();
+    t.equal(await tones(), 1);
+  });
+
   t.test('[4.16] out of hours it says when somebody is there again, and a question is left', async (t) => {
     // Open for a minute, three days from now at midnight.
     const weekday = ((new Date(service.clock.now()).getUTCDay() + 3 + 6) % 7) + 1;
