@@ -25,7 +25,7 @@ import { webhookDeliveryKind } from './webhook-feed.ts';
 import { autoClose, autoCloseDeadline } from './status.ts';
 import { ringTimeout } from './unanswered.ts';
 import { expireUpload, removeObjectKind, removeObjectRetryDelaysMs, uploadDeadline } from './uploads.ts';
-import { codeKind, codeRetryDelaysMs, type CodeToSend, keptOfCode } from './verification-delivery.ts';
+import { codeKind, codeRetryDelaysMs, type CodeToSend, keptOfCode, settleCode } from './verification-delivery.ts';
 
 export const deadlineCommands: DeadlineCommands = {
   [handshakeDeadline]: expireAssignment,
@@ -127,6 +127,7 @@ export function outboxKinds(ports: OutsidePorts): OutboxKinds {
       retryDelaysMs: codeRetryDelaysMs,
       // Written by enqueueCode() alone.
       deliver: (item) => ports.sendCode({ workspaceId: item.workspaceId, id: item.id, verificationId: item.subjectId ?? '', code: item.payload as CodeToSend }),
+      settled: settleCode,
       kept: (payload) => keptOfCode(payload as CodeToSend),
     },
   };

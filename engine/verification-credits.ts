@@ -1,5 +1,5 @@
 // What one-time codes cost and what may still be spent on them. A code is paid for in the transaction that creates it, so that it is
-// paid for once, however often its delivery is tried. Decisions 4.21.
+// paid for once, however often its delivery is tried, and given back when that was given up. Decisions 4.21.
 
 import { findVerifyCredits, putVerifyCredits, type VerifyCreditsRecord } from '../store/verify-credits.ts';
 import type { VerificationRecord } from '../store/verifications.ts';
@@ -49,6 +49,13 @@ export function requireCredit(view: Pick<View, 'db' | 'at'>, priceCents: number)
 export function charge(ctx: Context, priceCents: number): void {
   const credits = creditsNow(ctx);
   putVerifyCredits(ctx.db, { ...credits, balanceCents: credits.balanceCents === null ? null : credits.balanceCents - priceCents, spentCents: credits.spentCents + priceCents });
+}
+
+/** What a code cost that was not sent. A month that is over keeps what was spent in it. */
+export function giveBack(ctx: Context, paid: { cents: number; at: string }): void {
+  const credits = creditsNow(ctx);
+  const spentNow = paid.at.startsWith(credits.spentMonth) ? paid.cents : 0;
+  putVerifyCredits(ctx.db, { ...credits, balanceCents: credits.balanceCents === null ? null : credits.balanceCents + paid.cents, spentCents: Math.max(0, credits.spentCents - spentNow) });
 }
 
 function creditsNow(view: Pick<View, 'db' | 'at'>): VerifyCreditsRecord {

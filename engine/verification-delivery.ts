@@ -1,7 +1,10 @@
-// Codes on their way to a customer: left in the outbox sealed, tried for as long as they are worth anything.
+// Codes on their way to a customer: left in the outbox sealed, tried for as long as they are worth anything, and paid for when a mail
+// server or a carrier took them.
 
-import type { VerificationRecord } from '../store/verifications.ts';
+import { findVerification, setChargedCents, type VerificationRecord } from '../store/verifications.ts';
 import type { Context } from './runtime/context.ts';
+import type { OutboxItem, OutboxOutcome } from './runtime/outbox.ts';
+import { giveBack } from './verification-credits.ts';
 import { theWorkspace } from './workspace.ts';
 
 export interface CodeToSend {
@@ -34,4 +37,13 @@ export function enqueueCode(ctx: Context, sending: { verification: VerificationR
     expiresAt,
   };
   ctx.enqueue({ kind: codeKind, target: `verification:${destination.toLowerCase()}`, subjectId: id, payload });
+}
+
+/** A code that nobody took costs nothing. It counts against the caps all the same, or a number that takes none could be tried without end. */
+export function settleCode(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
+  if (outcome.state !== 'failed' || item.subjectId === null) return;
+  const verification = findVerification(ctx.db, { id: item.subjectId, isTest: false });
+  if (verification === undefined || verification.chargedCents === 0) return;
+  giveBack(ctx, { cents: verification.chargedCents, at: verification.createdAt });
+  setChargedCents(ctx.db, verification.id, 0);
 }

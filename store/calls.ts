@@ -109,7 +109,7 @@ const conditions: Readonly<Record<Exclude<keyof CallFilter, 'state' | 'from' | '
   status: 'conversation.status = @status',
   assigneeId: 'conversation.assignedAgentId = @assigneeId',
   departmentId: 'conversation.departmentId = @departmentId',
-  phoneNumberId: 'EXISTS (SELECT 1 FROM call WHERE call.conversationId = conversation.id AND call.phoneNumberId = @phoneNumberId)',
+  phoneNumberId: 'conversation.phoneNumberId = @phoneNumberId',
   visitorId: 'conversation.visitorId = @visitorId',
 };
 
@@ -131,12 +131,12 @@ interface Source {
   readonly values?: Readonly<Record<string, Value>>;
 }
 
-/** Conversations that are calls, newest first, from just below `cursor`. What the agent may not see is read only where a number, a visitor or an assignee is asked for. */
+/** Conversations that are calls, newest first, from just below `cursor`. What the agent may not see is read only where it is little: what goes on now, and what one visitor began. */
 export function callIdPage(db: Database, page: { reach: Reach; filter: CallFilter; cursor: Cursor | undefined; limit: number }): string[] {
   const { reach, filter, limit } = page;
   if (!reach.channels.includes('call')) return [];
   const asked: string[] = [];
-  const values: Record<string, Value> = { ...reachValues(reach), ...below(page.cursor), limit };
+  const values: Record<string, Value> = { ...reachValues(reach), ...placeBelow(page.cursor, filter.to), limit };
   for (const field of Object.keys(conditions) as (keyof typeof conditions)[]) {
     const value = filter[field];
     if (value === undefined) continue;
@@ -146,42 +146,56 @@ export function callIdPage(db: Database, page: { reach: Reach; filter: CallFilte
   }
   if (filter.state !== undefined) asked.push(stateConditions[filter.state]);
   if (filter.from !== undefined) values['from'] = filter.from;
-  if (filter.to !== undefined) values['to'] = filter.to;
   const runs = sourcesOf(reach, filter).map(({ from, where, at, id, values: own }) => {
-    const times = [filter.from === undefined ? [] : `${at} >= @from`, filter.to === undefined ? [] : `${at} < @to`].flat();
-    const condition = [`conversation.channel = 'call'`, where, ...asked, ...times].join(' AND ');
+    const condition = [`conversation.channel = 'call'`, where, ...asked, ...(filter.from === undefined ? [] : [`${at} >= @from`])].join(' AND ');
     return db.all<Cursor>(`SELECT ${at} AS at, ${id} AS id FROM ${from} WHERE ${condition} AND (${at}, ${id}) < (@at, @id) ORDER BY ${at} DESC, ${id} DESC LIMIT @limit`, { ...values, ...own });
   });
   return newestOf(runs, limit).map(({ id }) => id);
 }
 
+/** The lower of both, so that a page is read from one place of an index: of two bounds SQLite takes one, and reads past what lies between them. */
+function placeBelow(cursor: Cursor | undefined, to: string | undefined): Cursor {
+  const place = below(cursor);
+  return to === undefined || to > place.at ? place : below({ at: to, id: '' });
+}
+
+const order = { at: 'conversation.createdAt', id: 'conversation.id' };
+
 function sourcesOf(reach: Reach, filter: CallFilter): Source[] {
-  const order = { at: 'conversation.createdAt', id: 'conversation.id' };
-  // Of what goes on now there is little, whatever else is asked for.
-  if (filter.state !== undefined) {
-    const found = (index: string, condition: string): Source => ({
-      from: `call INDEXED BY ${index} CROSS JOIN conversation ON conversation.id = call.conversationId`,
-      where: `${condition} AND ${withinReach}`,
-      at: 'call.createdAt',
-      id: 'call.conversationId',
-    });
-    const ringing = filter.state === 'ringing' || filter.state === 'live' ? [found('callRinging', `call.phase = 'ringing'`)] : [];
-    return filter.state === 'ringing' ? ringing : [...ringing, found('callByAgent', 'call.agentId IS NOT NULL')];
-  }
+  const { assigneeId } = filter;
+  if (filter.state !== undefined) return sourcesOfNow(filter.state);
   if (filter.visitorId !== undefined) return [{ from: 'conversation INDEXED BY conversationByVisitor', where: withinReach, ...order }];
-  if (filter.phoneNumberId !== undefined) {
-    // A call and its conversation are made at one time.
-    const from = 'call INDEXED BY callByNumber CROSS JOIN conversation ON conversation.id = call.conversationId';
-    return [{ from, where: `call.phoneNumberId = @phoneNumberId AND ${withinReach}`, at: 'call.createdAt', id: 'call.conversationId' }];
-  }
-  if (filter.assigneeId !== undefined && filter.assigneeId !== 'none') return [{ from: 'conversation INDEXED BY conversationCallsByAssignee', where: withinReach, ...order }];
-  if (reach.departmentIds === null) return [{ from: 'conversation', where: 'TRUE', ...order }];
-  const ofDepartment = (reachedId: string | null): Source => ({ from: 'conversation INDEXED BY conversationCallsByDepartment', where: 'conversation.departmentId IS @reachedId', ...order, values: { reachedId } });
+  const own: Source = { from: 'conversation INDEXED BY conversationCallsByAssignee', where: 'conversation.assignedAgentId = @agentId', ...order };
+  if (assigneeId === reach.agentId) return [own];
+  if (reach.departmentIds === null) return [sourceOfAll(filter)];
+  const index = filter.phoneNumberId !== undefined ? 'conversationCallsOfNumber' : assigneeId !== undefined ? 'conversationCallsOfAssignee' : 'conversationCallsByDepartment';
+  const departmentIds = [null, ...reach.departmentIds].filter((id) => filter.departmentId === undefined || id === filter.departmentId);
   return [
-    ...[null, ...reach.departmentIds].map(ofDepartment),
-    { from: 'conversation INDEXED BY conversationCallsByAssignee', where: 'conversation.assignedAgentId = @agentId', ...order },
+    ...departmentIds.map((reachedId): Source => ({ from: `conversation INDEXED BY ${index}`, where: 'conversation.departmentId IS @reachedId', ...order, values: { reachedId } })),
+    ...(assigneeId === undefined ? [own] : []),
     { from: 'conversation INDEXED BY conversationOffered', where: `conversation.handshake IS NOT NULL AND conversation.handshake ->> 'toAgentId' = @agentId`, ...order },
   ];
+}
+
+/** Of what goes on now there is little, whatever else is asked for. A call and its conversation are made at one time. */
+function sourcesOfNow(state: NonNullable<CallFilter['state']>): Source[] {
+  const found = (index: string, condition: string): Source => ({
+    from: `call INDEXED BY ${index} CROSS JOIN conversation ON conversation.id = call.conversationId`,
+    where: `${condition} AND ${withinReach}`,
+    at: 'call.createdAt',
+    id: 'call.conversationId',
+  });
+  const ringing = state === 'ringing' || state === 'live' ? [found('callRinging', `call.phase = 'ringing'`)] : [];
+  return state === 'ringing' ? ringing : [...ringing, found('callByAgent', 'call.agentId IS NOT NULL')];
+}
+
+/** For who may see all of them. */
+function sourceOfAll({ phoneNumberId, assigneeId }: CallFilter): Source {
+  if (phoneNumberId !== undefined) {
+    return { from: 'call INDEXED BY callByNumber CROSS JOIN conversation ON conversation.id = call.conversationId', where: 'call.phoneNumberId = @phoneNumberId', at: 'call.createdAt', id: 'call.conversationId' };
+  }
+  const isOfSomebody = assigneeId !== undefined && assigneeId !== 'none';
+  return { from: isOfSomebody ? 'conversation INDEXED BY conversationCallsByAssignee' : 'conversation', where: 'TRUE', ...order };
 }
 
 export function callPhaseOf(db: Database, conversationId: string): CallPhase | undefined {

@@ -33,7 +33,9 @@ const gather: readonly string[] = [
 ];
 
 const erase: readonly string[] = [
-  `UPDATE event SET audience = ${nobody}, data = '{}' WHERE conversationId IN (SELECT id FROM erasedConversation) OR json_extract(data, '$.visitor.id') IN (SELECT id FROM erasedVisitor)`,
+  // A browser that another person has used since is that person's, what it said of itself before is not.
+  `UPDATE event SET audience = ${nobody}, data = '{}' WHERE conversationId IN (SELECT id FROM erasedConversation) OR json_extract(data, '$.visitor.id') IN (SELECT id FROM erasedVisitor)
+     OR json_extract(data, '$.completion.visitorId') IN (SELECT id FROM erasedVisitor) OR json_extract(data, '$.visitor.contactId') = @contactId`,
   // Its name in lines of the service itself goes with the rest.
   `UPDATE message SET body = '${erasedText}', bodyHtml = NULL, threading = NULL, attachments = '[]', deliveryStatus = iif(deliveryStatus = 'queued', 'failed', deliveryStatus) WHERE conversationId IN (SELECT id FROM erasedConversation)`,
   // The Message-ID stays, so that a second delivery of the same mail is known.

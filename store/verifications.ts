@@ -39,6 +39,10 @@ export function updateVerification(db: Database, verification: VerificationRecor
   db.run('UPDATE verification SET status = @status, attempts = @attempts, consumedAt = @consumedAt WHERE id = @id', { id, status, attempts, consumedAt });
 }
 
+export function setChargedCents(db: Database, verificationId: string, chargedCents: number): void {
+  db.run('UPDATE verification SET chargedCents = ? WHERE id = ?', [chargedCents, verificationId]);
+}
+
 /** By a key of one mode: live keys and test keys do not see each other's. */
 export function findVerification(db: Database, key: { id: string; isTest: boolean }): VerificationRecord | undefined {
   const row = db.get<Row>('SELECT * FROM verification WHERE id = ? AND isTest = ?', [key.id, key.isTest ? 1 : 0]);

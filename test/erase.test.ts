@@ -23,16 +23,23 @@ function filesWith(folder: string, text: string): string[] {
 
 t.test('a contact that is erased is in no file any more; figures, numbers and others stay', async (t) => {
   const dataDir = tempFolder(t);
-  const service = await startService(t, { dataDir });
+  const service = await startService(t, { dataDir, env: { ALLOW_PRIVATE_WEBHOOKS: '1' } });
   const owner = await service.workspace();
   const { workspaceId } = owner;
+  await service.post('/webhooks', { url: 'http://127.0.0.1:9/', events: ['visitor.updated'] }, owner.token);
   const kim = await service.customer(owner.embedId, { name: 'Kimberley Marmalade', email: 'kim@marmalade.example' });
   const begun = (await service.post('/widget/conversations', { body: 'My secret word is zanzibar' }, kim.token)).body.conversation;
   await service.post(`/conversations/${begun.id}/notes`, { body: 'She said zanzibar again' }, owner.token);
   await service.post(`/conversations/${begun.id}/messages`, { body: 'Zanzibar, I see' }, owner.token);
+  await service.post('/goals', { name: 'Bought', condition: { operator: 'contains', value: '/thanks' } }, owner.token);
+  await service.post('/widget/page-views', { url: 'https://shop.example/thanks?for=zanzibar' }, kim.token);
+  // A browser that more than one person sits at, each leaving its address.
+  const shared = await service.customer(owner.embedId, { name: 'Kimberley Marmalade', email: 'kim@marmalade.example' });
+  await service.patch('/widget/visitor', { name: 'Kimberley', email: 'kim@marmalade.example' }, shared.token);
+  await service.patch('/widget/visitor', { name: 'Lee', email: 'lee@example.org' }, shared.token);
   const other = await service.chat(owner, 'I am somebody else');
   t.equal((await service.get('/conversations/search?q=zanzibar', owner.token)).body.total, 1);
-  const [contact] = (await service.get('/contacts?q=marmalade', owner.token)).body.contacts;
+  const [contact] = (await service.get('/contacts?search=marmalade', owner.token)).body.contacts;
   const totals = async (): Promise<unknown> => (await service.get('/reports/chats/total?range=7d', owner.token)).body.total;
   const before = await totals();
   const seqBefore = Database.openReader(workspacePath(dataDir, workspaceId));

@@ -78,6 +78,8 @@ function isAsked(filter: QueueFilter & CallFilter, one: ConversationRecord, numb
     (filter.departmentId === undefined || one.departmentId === filter.departmentId) &&
     (filter.assigneeId === undefined || one.assignedAgentId === (filter.assigneeId === 'none' ? null : filter.assigneeId)) &&
     (filter.visitorId === undefined || one.visitorId === filter.visitorId) &&
+    (filter.from === undefined || one.createdAt >= filter.from) &&
+    (filter.to === undefined || one.createdAt < filter.to) &&
     (filter.phoneNumberId === undefined || numberOf.get(one.id) === filter.phoneNumberId)
   );
 }
@@ -131,7 +133,7 @@ t.test('[5] property: a list holds what its agent may see and asks for, each onc
       const limit = 1 + random.below(20);
       const maybe = <Value>(share: number, values: readonly Value[]): Value | undefined => (random.chance(share) ? random.pick(values) : undefined);
       const filter: QueueFilter = { channel: maybe(0.3, ['chat', 'ticket', 'call'] as const), departmentId: maybe(0.3, departmentIds), assigneeId: maybe(0.4, ['none', ...agentIds]) };
-      const callFilter: CallFilter = { status: maybe(0.3, ['open', 'solved'] as const), departmentId: maybe(0.2, departmentIds), assigneeId: maybe(0.3, ['none', ...agentIds]), phoneNumberId: maybe(0.2, numberIds), visitorId: maybe(0.2, visitorIds) };
+      const callFilter: CallFilter = { status: maybe(0.3, ['open', 'solved'] as const), departmentId: maybe(0.2, departmentIds), assigneeId: maybe(0.3, ['none', ...agentIds]), phoneNumberId: maybe(0.3, numberIds), visitorId: maybe(0.1, visitorIds), from: maybe(0.2, [timeOf(3), timeOf(8)]), to: maybe(0.2, [timeOf(9), timeOf(15)]) };
       const createdAt = (id: string): string => byId.get(id)?.createdAt ?? '';
       const solvedAt = (id: string): string => byId.get(id)?.solvedAt ?? '';
       const idsOf = (rows: readonly ConversationRecord[]): string[] => rows.map(({ id }) => id);
@@ -197,6 +199,56 @@ t.test('pages begin at their cursor, not at the top', async (t) => {
     t.match(plan, /(\(createdAt,id\)|\(solvedAt,id\)|createdAt|solvedAt)<\(?\?|PRIMARY KEY \(id=\?\)/, sql);
     if (/conversation(InQueue|BySolved)/.test(sql)) t.match(plan, /COVERING INDEX/, `no row is looked at for a place: ${sql}`);
     t.notMatch(plan, /TEMP B-TREE/, sql);
+  }
+});
+
+t.test('[4.8] of calls, what an agent may not see is not read, nor what lies beyond the time that is asked for', async (t) => {
+  const { db, plans } = openNoting(t);
+  const [agentId = '', other = ''] = agentIds;
+  const [departmentId = '', elsewhere = ''] = departmentIds;
+  const [phoneNumberId = ''] = numberIds;
+  const reach: Reach = { channels: ['call'], departmentIds: [departmentId], agentId };
+  const place = '(createdAt,id)<(?,?)';
+  const inDepartment = `INDEX conversationCallsByDepartment (departmentId=? AND ${place})`;
+  const own = `INDEX conversationCallsByAssignee (assignedAgentId=? AND ${place})`;
+  const offered = 'INDEX conversationOffered (<expr>=?)';
+  const ofNumber = `INDEX conversationCallsOfNumber (phoneNumberId=? AND departmentId=? AND ${place})`;
+  const ofAssignee = `INDEX conversationCallsOfAssignee (assignedAgentId=? AND departmentId=? AND ${place})`;
+  const rows: [CallFilter, string[]][] = [
+    [{}, [inDepartment, inDepartment, own, offered]],
+    [{ to: timeOf(5) }, [inDepartment, inDepartment, own, offered]],
+    [{ departmentId }, [inDepartment, own, offered]],
+    [{ departmentId: elsewhere }, [own, offered]],
+    [{ phoneNumberId }, [ofNumber, ofNumber, own, offered]],
+    [{ phoneNumberId, departmentId, to: timeOf(5) }, [ofNumber, own, offered]],
+    [{ assigneeId: other }, [ofAssignee, ofAssignee, offered]],
+    [{ assigneeId: 'none' }, [ofAssignee, ofAssignee, offered]],
+    [{ assigneeId: agentId }, [own]],
+  ];
+  for (const [filter, expected] of rows) {
+    plans.length = 0;
+    callIdPage(db, { reach, filter, cursor: { at: timeOf(9), id: idOf(9, 9) }, limit: 10 });
+    const about = JSON.stringify(filter);
+    t.equal(plans.length, expected.length, about);
+    for (const [index, { plan }] of plans.entries()) t.match(plan, expected[index] ?? '', about);
+  }
+  plans.length = 0;
+  callIdPage(db, { reach: { ...reach, departmentIds: null }, filter: { from: timeOf(1), to: timeOf(5) }, cursor: undefined, limit: 10 });
+  t.same(plans.map(({ plan }) => plan), [`SEARCH conversation USING COVERING INDEX conversationCalls (createdAt>? AND ${place})`]);
+});
+
+t.test('[4.8] calls of before there was a list of a number\'s calls within reach are in it', async (t) => {
+  const path = join(tempFolder(t), 'old.db');
+  const old = Database.openWriter(path, workspaceMigrations.slice(0, 24));
+  const { conversations, numberOf } = fill(old, randomFrom(3), 60);
+  old.close();
+  const db = Database.openWriter(path, workspaceMigrations);
+  t.teardown(() => db.close());
+  const reach: Reach = { channels: ['call'], departmentIds: [], agentId: agentIds[0] ?? '' };
+  for (const phoneNumberId of numberIds) {
+    const expected = conversations.filter((one) => numberOf.get(one.id) === phoneNumberId && isWithin(reach, one)).sort(newestFirst((one) => one.createdAt)).map(({ id }) => id);
+    t.ok(expected.length > 0);
+    t.same(callIdPage(db, { reach, filter: { phoneNumberId }, cursor: undefined, limit: 100 }), expected);
   }
 });
 

@@ -8,6 +8,7 @@ import { createGuards } from '../engine/verification-guards.ts';
 import { carried, mailedCode, makeKey } from './support/keys.ts';
 import { ManualClock } from './support/manual-clock.ts';
 import { type Service, startService } from './support/service.ts';
+import { MailRefused, type MailSender } from '../workers/providers/mail.ts';
 
 const german = '+4915112345678';
 const american = '+12025550123';
@@ -267,6 +268,47 @@ t.test('[7] create, from both sides of each guard', async (t) => {
     t.match(await service.post('/verify/check', { id: body.id, code: '000000' }, testKey), { status: 200, body: { verified: true, reason: null } });
     await service.put('/verify/credits', { balanceCents: null }, owner.token);
   });
+});
+
+t.test('[decisions] a code that nobody took is given back, once, and of the month it was paid in', async (t) => {
+  let sends = 0;
+  const sender: MailSender = {
+    async send({ to }) {
+      sends += 1;
+      if (to.startsWith('refused')) throw new MailRefused('550 no such user', { isAddress: true, cause: undefined });
+      if (to.startsWith('away')) throw new Error('nobody answers');
+      return 'taken';
+    },
+    close() {},
+  };
+  // A month ends a moment after the workspace was made.
+  const clock = new ManualClock('2026-11-30T23:58:40.000Z');
+  const service = await startService(t, { clock, mail: sender });
+  const owner = await service.workspace();
+  const key = await makeKey(service, owner);
+  await service.post('/verify/services', { name: 'Sign-in' }, owner.token);
+  const credits = async () => (await service.get('/verify/credits', owner.token)).body;
+  const send = async (to: string) => t.equal((await service.post('/verify', { to, channel: 'email' }, key)).status, 201);
+  await service.put('/verify/credits', { balanceCents: 10 }, owner.token);
+  await send('taken@example.com');
+  await send('refused@example.com');
+  await service.settled();
+  t.match(await credits(), { balanceCents: 9, spentCents: 1 }, 'what was refused for good costs nothing, what was taken its price');
+  await send('away@example.com');
+  await service.settled();
+  t.match(await credits(), { balanceCents: 8, spentCents: 2 }, 'while it is tried again it is paid for');
+  t.ok(clock.now() < Date.UTC(2026, 11));
+  await service.pass(30_000);
+  await send('taken@example.com');
+  await service.settled();
+  t.match(await credits(), { balanceCents: 7, spentCents: 1 }, 'another month');
+  for (let tries = 0; tries < 8; tries += 1) await service.pass(150_000);
+  t.ok(sends > 6, 'it was tried again');
+  t.match(await credits(), { balanceCents: 8, spentCents: 1 }, 'given up: the balance has it back, and the new month keeps what was spent in it');
+  await service.put('/verify/credits', { balanceCents: null }, owner.token);
+  await send('refused@example.com');
+  await service.settled();
+  t.match(await credits(), { balanceCents: null, spentCents: 1 }, 'where nothing is metered nothing is added');
 });
 
 t.test('[4.21] without a carrier nothing is promised', async (t) => {

@@ -140,6 +140,33 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
     await panel.getByRole('button', { name: 'Sound on' }).waitFor();
   });
 
+  t.test('[4.12] an answer is heard when it comes, not again on every page while it is unread', async (t) => {
+    const page = await browsing.open({ before: 'window.tones = 0; const make = AudioContext.prototype.createOscillator; AudioContext.prototype.createOscillator = function () { window.tones += 1; return make.call(this); };' });
+    const { launcher, panel, text, lines } = widgetOf(page);
+    const tones = () => page.evaluate('window.tones');
+    await launcher.click();
+    await panel.getByRole('button', { name: /^Sound/ }).click();
+    t.equal(await tones(), 1, 'turned on, and heard');
+    await text.fill('Who is there?');
+    await text.press('Enter');
+    await lines.filter({ hasText: 'Who is there?' }).waitFor();
+    const [{ id }] = (await service.get('/conversations/queue', owner.token)).body.conversations;
+    const answer = (body: string) => service.post(`/conversations/${id}/messages`, { body }, owner.token);
+    await answer('I am.');
+    await lines.filter({ hasText: 'I am.' }).waitFor();
+    t.equal(await tones(), 1, 'who looks needs no sound');
+    await panel.getByRole('button', { name: 'Close' }).click();
+    await answer('Are you?');
+    await page.locator('[aria-label="Open chat, unread: 1"]').waitFor();
+    t.equal(await tones(), 2);
+    await page.reload();
+    await page.locator('[aria-label="Open chat, unread: 1"]').waitFor();
+    t.equal(await tones(), 0, 'what the next page finds was heard before');
+    await answer('Hello?');
+    await page.locator('[aria-label="Open chat, unread: 2"]').waitFor();
+    t.equal(await tones(), 1);
+  });
+
   t.test('[4.16] out of hours it says when somebody is there again, and a question is left', async (t) => {
     // Open for a minute, three days from now at midnight.
     const weekday = ((new Date(service.clock.now()).getUTCDay() + 3 + 6) % 7) + 1;
@@ -158,5 +185,34 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
     await panel.getByRole('button', { name: 'Ask something else' }).click();
     t.equal(await panel.locator('.away textarea').inputValue(), '');
     t.same(browsing.problems, []);
+  });
+
+  t.test('[4.12] a question whose answer is lost is there once when it is sent again, and again when it was changed meanwhile', async (t) => {
+    const page = await browsing.open();
+    const { launcher, panel } = widgetOf(page);
+    let isLost = true;
+    await page.route('**/widget/tickets', async (route) => {
+      if (!isLost) return route.continue();
+      await route.fetch();
+      return route.abort();
+    });
+    const subjects = async (): Promise<string[]> => (await service.tickets(owner.token)).map((one: { subject: string }) => one.subject).filter((subject: string) => subject.startsWith('Lost'));
+    const send = panel.getByRole('button', { name: 'Send' });
+    const ask = async (body: string): Promise<void> => {
+      await panel.locator('.away textarea').fill(body);
+      await panel.getByLabel('Email address').fill('kim@example.org');
+      await send.click();
+      await panel.locator('.away .problem:not(:empty)').waitFor();
+    };
+    await launcher.click();
+    await ask('Lost once');
+    await page.reload();
+    await ask('Lost once');
+    t.same(await subjects(), ['Lost once']);
+    isLost = false;
+    await panel.locator('.away textarea').fill('Lost, and changed');
+    await send.click();
+    await panel.getByText('We will answer to kim@example.org').waitFor();
+    t.same((await subjects()).sort(), ['Lost once', 'Lost, and changed']);
   });
 });

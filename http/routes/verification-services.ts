@@ -143,7 +143,7 @@ export const verificationServiceRoutes = [
     path: '/verify/credits',
     tag,
     summary: 'Set the credits for one-time codes',
-    description: 'What is left out stays. null is unmetered. The cap holds for a calendar month, UTC. Without a balance, or beyond the cap: 402 insufficient_credits.',
+    description: 'What is left out stays. null is unmetered. The cap holds for a calendar month, UTC. What no mail server and no carrier took is given back. Without a balance, or beyond the cap: 402 insufficient_credits.',
     access: { ...access, scope: null },
     httpOnly: true,
     invalidSlug: 'validation_error',

@@ -1,5 +1,6 @@
 // What stands instead of the composer while nobody is there: a question is left with an address, and answered by mail. What was
-// written is kept until it is acknowledged, and sent again under the same id, so that it is there once.
+// written is kept until it is acknowledged, and sent again under the same id, so that it is there once; what was changed meanwhile is
+// another question, or the service would answer it with the one that it has.
 
 import { type Api, CallFailed } from './api.ts';
 import { button, h, on } from './dom.ts';
@@ -19,6 +20,8 @@ export interface AwayFormOptions {
 interface Written {
   readonly messageId: string;
   readonly body: string;
+  /** What was sent under this id, and may have arrived. */
+  readonly sent?: string;
 }
 
 const maxChars = 10_000;
@@ -56,8 +59,13 @@ export class AwayForm {
         if (body === '' || submit.disabled) return;
         submit.disabled = true;
         const [address, said] = [email.value.trim(), name.value.trim()];
+        const question = { body, email: address, ...(said === '' ? {} : { name: said }) };
+        const sent = JSON.stringify(question);
+        if (written.sent !== undefined && written.sent !== sent) written = { ...written, messageId: newId() };
+        written = { ...written, sent };
+        shelf.write('away', written);
         try {
-          await api.call('POST', 'tickets', { messageId: written.messageId, body, email: address, ...(said === '' ? {} : { name: said }) });
+          await api.call('POST', 'tickets', { messageId: written.messageId, ...question });
           written = { messageId: newId(), body: '' };
           shelf.remove('away');
           this.#text.value = '';

@@ -39,6 +39,7 @@ export class Chat {
   /** There has been no connection for a while. */
   readonly #trouble: Lamp;
   #isLocked = false;
+  #heard = 0;
   #seq: number | undefined;
   /** An agent writes. */
   readonly #typing: Lamp;
@@ -85,6 +86,11 @@ export class Chat {
 
   get unread(): number {
     return this.#messages.unread;
+  }
+
+  /** How many answers came while this page was open; those that it found are none of them. */
+  get heard(): number {
+    return this.#heard;
   }
 
   get isTroubled(): boolean {
@@ -225,7 +231,10 @@ export class Chat {
       this.#moveTo({ id: message.conversationId, status: 'open', rating: null });
     }
     if (message.senderType === 'visitor') this.#outbox.remove(message.id);
-    else this.#typing.putOut();
+    else {
+      this.#heard += 1;
+      this.#typing.putOut();
+    }
     this.#add(message);
   }
 

@@ -185,8 +185,8 @@ export class ChatWindow {
     this.#launcher.setAttribute('aria-label', unread > 0 && !this.#isOpen ? `${label}, ${fill(strings.unread, { n: unread })}` : label);
     this.#badge.hidden = unread === 0 || this.#isOpen;
     setText(this.#badge, unread > mostUnread ? `${mostUnread}+` : String(unread));
-    if (unread > this.#heard && (!this.#isOpen || document.hidden)) this.#sound.play();
-    this.#heard = unread;
+    if (chat.heard > this.#heard && (!this.#isOpen || document.hidden)) this.#sound.play();
+    this.#heard = chat.heard;
     this.#panel.hidden = !this.#isOpen;
     if (!this.#isOpen) return;
     const isAway = this.#isAway();

@@ -1,9 +1,9 @@
-// Files in a folder. One that is on its way lies apart under a name of its own and is moved to its key when all of it is on the disk; what a crash
-// left there is thrown away at the next start.
+// Files in a folder. One that is on its way lies apart under a name of its own and is moved to its key when all of it is on the disk, where its name
+// is made durable, too, before anybody is told; what a crash left there is thrown away at the next start.
 
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream, rmSync } from 'node:fs';
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { exactly, isKey, type ObjectStore, StorageUnavailable } from './objects.ts';
@@ -11,10 +11,28 @@ import { exactly, isKey, type ObjectStore, StorageUnavailable } from './objects.
 /** No key begins with a dot. */
 const incomingFolder = '.incoming';
 
+/** Makes the names in a folder durable. The kernel's own call, unless a test stands in. */
+export type SyncFolder = (path: string) => Promise<void>;
+
+const askDisk: SyncFolder = async (path) => {
+  const folder = await open(path);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+};
+
 /** `folder` is this process's alone. */
-export function diskObjects(folder: string): ObjectStore {
+export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk): ObjectStore {
   const incoming = join(folder, incomingFolder);
   rmSync(incoming, { recursive: true, force: true });
+
+  /** A file outlasts a power cut once its name does, and so the names of the folders that it lies in, which two uploads may have made together. */
+  async function syncNames(path: string): Promise<void> {
+    for (let at = dirname(path); at.length >= folder.length; at = dirname(at)) await syncFolder(at);
+    await syncFolder(dirname(folder));
+  }
 
   const pathOf = (key: string): string => {
     if (!isKey(key)) throw new Error(`not the key of an object: ${key}`);
@@ -25,14 +43,17 @@ export function diskObjects(folder: string): ObjectStore {
     async put(key, { size }, content) {
       const path = pathOf(key);
       const partial = join(incoming, randomUUID());
+      let placed = partial;
       try {
         await mkdir(incoming, { recursive: true });
         await pipeline(exactly(content, size), createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true }));
         await mkdir(dirname(path), { recursive: true });
         await rename(partial, path);
+        placed = path;
+        await syncNames(path);
       } catch (error) {
         // It may not be there, or not even its folder: then there is nothing to remove.
-        await rm(partial, { force: true }).catch(() => undefined);
+        await rm(placed, { force: true }).catch(() => undefined);
         throw asUnavailable(error);
       }
     },

@@ -1,0 +1,39 @@
+// Uploads as files in a folder: what was acknowledged outlasts a power cut, which keeps the names alone that their folders were asked to keep.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import t from 'tap';
+import { StorageUnavailable } from '../workers/providers/objects.ts';
+import { diskObjects } from '../workers/providers/objects-disk.ts';
+import { tempFolder } from './support/folder.ts';
+
+const idOf = (number: number): string => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`;
+const keyOf = (workspace: number, kind: string, upload: number): string => `${idOf(workspace)}/${kind}/${idOf(upload)}/a.txt`;
+const text = { contentType: 'text/plain', size: 5 };
+const hello = (): Readable => Readable.from([Buffer.from('hello')]);
+
+t.test('[decisions, Uploads] a file that was taken keeps its name, and its folders theirs', async (t) => {
+  const dataDir = tempFolder(t);
+  const folder = join(dataDir, 'storage');
+  const durable = new Set<string>();
+  const objects = diskObjects(folder, async (path) => readdirSync(path).forEach((name) => durable.add(join(path, name))));
+  for (const key of [keyOf(1, 'attachment', 1), keyOf(1, 'attachment', 2), keyOf(1, 'logo', 3), keyOf(2, 'logo', 4)]) {
+    durable.clear();
+    await objects.put(key, text, hello());
+    for (let path = join(folder, key); path !== dataDir; path = dirname(path)) t.ok(durable.has(path), `${path}, for ${key}`);
+    t.equal(readFileSync(join(folder, key), 'utf8'), 'hello');
+  }
+});
+
+t.test('[decisions, Uploads] a disk that does not promise to keep it is told as one that is not there', async (t) => {
+  const folder = join(tempFolder(t), 'storage');
+  const failing = diskObjects(folder, async () => {
+    throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO' });
+  });
+  const key = keyOf(1, 'attachment', 1);
+  await t.rejects(failing.put(key, text, hello()), StorageUnavailable);
+  t.equal(await failing.find(key), undefined, 'nothing is stored');
+  await diskObjects(folder).put(key, text, hello());
+  t.equal(readFileSync(join(folder, key), 'utf8'), 'hello', 'and it is taken when it is asked again');
+});
