@@ -158,7 +158,7 @@ function errorsOf(route: Route): Json {
     const other = others[status];
     const told = slugs.map((slug) => `\`${word(slug)}\`: ${refusals[slug].message}`);
     const words = [...new Set([...slugs.map(word), ...(other?.errors ?? [])])];
-    const content = { ...(words.length === 0 ? {} : errorContent(route, words)), ...(other?.contentType === undefined ? {} : { [other.contentType]: { schema: { type: 'string' } } }) };
+    const content = mergedContent(words.length === 0 ? {} : errorContent(route, words), other?.contentType === undefined ? {} : { [other.contentType]: { schema: other.schema ?? { type: 'string' } } });
     responses[status] = {
       description: [...told, ...(other === undefined ? [] : [other.description])].join(' '),
       headers: headersOf(route, status),
@@ -168,7 +168,19 @@ function errorsOf(route: Route): Json {
   return responses;
 }
 
-function errorContent(route: Route, words: readonly string[]): Json {
+type Content = Record<string, { schema: object }>;
+
+/** Under one status either may come. */
+function mergedContent(one: Content, other: Content): Content {
+  const merged: Content = { ...one };
+  for (const [type, { schema }] of Object.entries(other)) {
+    const present = one[type];
+    merged[type] = present === undefined ? { schema } : { schema: { anyOf: [present.schema, schema] } };
+  }
+  return merged;
+}
+
+function errorContent(route: Route, words: readonly string[]): Content {
   const { name, contentType } = shapeAt(fullPath(route));
   return { [contentType]: { schema: name === undefined ? { type: 'string' } : { allOf: [{ $ref: `#/components/schemas/${name}` }, { properties: { error: { enum: words } } }] } } };
 }

@@ -28,7 +28,7 @@ export function rateRefusal(retryAfter: number, message: string = refusals.rate_
 }
 
 /** Seconds after which a client may try what failed for want of a resource. */
-const unavailableRetrySeconds = 1;
+export const unavailableRetrySeconds = 1;
 
 /** Failures of a resource, not of the request: asking again may help, with a secret's key once who runs the server has put it back. */
 const unavailable = [CommitFailed, LaneFull, WorkspaceUnavailable, HasherBusy, CarrierUnavailable, BillingUnavailable, CommerceUnavailable, StorageUnavailable, SecretUnreadable, ThreadBusy, ThreadFailed, ThreadUnavailable] as const;

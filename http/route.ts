@@ -102,6 +102,8 @@ export interface OtherReply {
   readonly description: string;
   /** Undefined for no body. */
   readonly contentType?: string;
+  /** Of a body in JSON; undefined for text. */
+  readonly schema?: TSchema;
   /** Words that the area's error shape has here, beside those of refusals. */
   readonly errors?: readonly string[];
 }
