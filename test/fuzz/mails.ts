@@ -1,5 +1,5 @@
 // Mails nobody's client writes, and mails that were damaged on the way, through the thread that reads mail. Whatever comes, it must
-// answer or refuse in time and stay alive within its memory. A mail that is sound must not lose a word: each of its texts holds one that
+// answer or refuse in time and stay alive within its memory, of which the process is the measure. A mail that is sound must not lose a word: each of its texts holds one that
 // is looked for in what was read, and in the attachments.
 
 import fc from 'fast-check';
@@ -8,12 +8,15 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMailReader, type MailReader, type ReadMail } from '../../workers/mail-reader.ts';
 import { DnsZone } from '../support/mail-servers.ts';
+import { forgetPeak, peakMb, residentMb } from '../support/memory.ts';
 import { tempFolder } from '../support/folder.ts';
 import type { Teardown } from '../support/service.ts';
 
 /** Of the mail thread these are no answers. */
 const failures = ['ThreadFailed', 'ThreadBusy', 'ThreadUnavailable', 'RangeError', 'TypeError', 'ReferenceError', 'SyntaxError'];
 const shrinkingMs = 20_000;
+/** What the process may have at any moment of a mail, beside what it had once its thread had read the first one. */
+export const maxMailMb = 150;
 
 export interface MailOptions {
   readonly seed: number;
@@ -26,6 +29,8 @@ export interface MailOutcome {
   readonly mails: number;
   readonly refused: number;
   readonly slowestMs: number;
+  /** The most that was taken at any moment, beside what there was at first. */
+  readonly mostMb: number;
 }
 
 interface Leaf {
@@ -46,7 +51,8 @@ const word = (index: number): string => `wort${String(index).padStart(4, '0')}en
 export class MailRange {
   readonly #reader: MailReader;
   readonly #folder: string;
-  readonly counts = { mails: 0, refused: 0, slowestMs: 0 };
+  readonly counts = { mails: 0, refused: 0, slowestMs: 0, mostMb: 0 };
+  #firstMb = Infinity;
 
   private constructor(reader: MailReader, folder: string) {
     this.#reader = reader;
@@ -57,13 +63,19 @@ export class MailRange {
     const dns = await DnsZone.start(t);
     const reader = createMailReader({ dnsServers: [dns.address] });
     t.teardown(() => reader.stop());
-    return new MailRange(reader, tempFolder(t));
+    const range = new MailRange(reader, tempFolder(t));
+    // The thread is there, and what reads mail is loaded.
+    await range.read(written(plain));
+    range.#firstMb = residentMb();
+    Object.assign(range.counts, { mails: 0, slowestMs: 0 });
+    return range;
   }
 
   /** What was read of a mail, its attachments as bytes; a refusal is undefined. Rejects with what must not happen. */
   async read(raw: Uint8Array): Promise<{ mail: ReadMail; files: Buffer[] } | undefined> {
     const path = join(this.#folder, `${randomUUID()}.eml`);
     writeFileSync(path, raw);
+    forgetPeak();
     const startedMs = performance.now();
     this.counts.mails += 1;
     try {
@@ -77,7 +89,14 @@ export class MailRange {
     } finally {
       this.counts.slowestMs = Math.max(this.counts.slowestMs, performance.now() - startedMs);
       for (const name of readdirSync(this.#folder)) rmSync(join(this.#folder, name));
+      this.#requireBounded();
     }
+  }
+
+  #requireBounded(): void {
+    const tookMb = peakMb() - this.#firstMb;
+    this.counts.mostMb = Math.max(this.counts.mostMb, tookMb);
+    if (tookMb > maxMailMb) throw new Error(`took ${Math.round(tookMb)} MB, where ${maxMailMb} may be taken`);
   }
 }
 
@@ -101,6 +120,8 @@ export async function fuzzMails(range: MailRange, options: MailOptions): Promise
   await check('an odd mail', fc.asyncProperty(odd, async (raw) => void (await range.read(raw))));
   return { failures: found, ...range.counts };
 }
+
+const plain: Part = { type: 'text/plain', charset: 'utf-8', encoding: '7bit', isAttachment: false, name: undefined, text: 'Hello' };
 
 export function fixtureMails(): Buffer[] {
   const folder = join(import.meta.dirname, '..', 'fixtures', 'mail');
