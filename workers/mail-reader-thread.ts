@@ -34,6 +34,9 @@ const maxBodyHtmlChars = 100_000;
 /** What is kept of a text in its row, and of an HTML as it came. */
 const maxOriginalChars = 1024 * 1024;
 
+/** More than a long newsletter has. What reads HTML takes a time that grows with the square of its depth: minutes, for a megabyte of tags that nobody closes. */
+const maxTags = 20_000;
+
 /** HTML says a little more than its text: what a list or a link is written with. Less than any line that begins a quote. */
 const htmlSurplusChars = 40;
 
@@ -55,16 +58,25 @@ export const questions = {
   },
 };
 
-function displayOf(text: string | null, html: string | null): Display {
+function displayOf(text: string | null, htmlAsItCame: string | null): Display {
+  const html = htmlAsItCame === null ? null : withinTags(htmlAsItCame);
+  const isHtmlCut = html?.length !== htmlAsItCame?.length;
   const written = text ?? (html === null ? '' : plainTextOf(html));
   const stripped = stripHistory(written);
-  const isCut = stripped.text.length > maxBodyChars;
+  const isCut = stripped.text.length > maxBodyChars || (isHtmlCut && text === null);
   const body = isCut ? `${wholeCharacters(stripped.text, maxBodyChars - 1)}…` : stripped.text;
-  if (html === null || isCut) return { body, bodyHtml: null };
+  if (html === null || isCut || isHtmlCut) return { body, bodyHtml: null };
   const safe = safeHtml(html, { withHistory: !stripped.isShorter });
   // The text says that there is history; HTML in which it was not found, or not all of it, would show it after all.
   const showsHistory = stripped.isShorter && (!safe.leftHistoryOut || safe.textChars > body.length * 1.2 + htmlSurplusChars);
   return { body, bodyHtml: showsHistory || safe.html === '' || safe.html.length > maxBodyHtmlChars ? null : safe.html };
+}
+
+/** As far as its tags are not too many. */
+function withinTags(html: string): string {
+  const tag = /<[a-z/]/gi;
+  for (let count = 0; tag.test(html); count += 1) if (count === maxTags) return html.slice(0, tag.lastIndex - 2);
+  return html;
 }
 
 /** What is too long to be kept as text is kept as a file. */
