@@ -144,7 +144,11 @@ async function fuzzOperation(gun: Gun, rules: ReplyRules, operation: Operation, 
   /** A token that has counted does no longer. */
   let wasUnknown = false;
   let last: { problem: string; curl: string } | undefined;
-  await prepare();
+  try {
+    await prepare();
+  } catch (error) {
+    return { operation: operation.operationId, problem: `what it needs could not be made: ${String(error)}`, curl: '' };
+  }
   const property = fc.asyncProperty(requests, async (fired) => {
     if (wasUnknown) await gun.world.renew();
     wasUnknown = false;

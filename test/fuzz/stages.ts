@@ -2,6 +2,9 @@
 // provider's event. Each is made anew before every request, since most count once, and is what somebody holds who means well; requests.ts
 // begins with it and gets things wrong. What requests from the pools alone bring about has no place here.
 
+import { Secret, TOTP } from 'otpauth';
+import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { suppress } from '../../engine/suppressions.ts';
 import { reportTypes } from '../../http/report-types.ts';
 import { password } from '../support/service.ts';
 import { accountSid } from '../support/twilio.ts';
@@ -10,6 +13,7 @@ import type { World } from './world.ts';
 
 type Stage = (world: World) => Promise<Known>;
 
+const suppressOne = command('test.suppress', (ctx, { email }: { email: string }): void => suppress(ctx, email, 'bounce', '550 no such user'));
 const jobs = ['chats', 'tickets', 'calls'];
 let count = 0;
 
@@ -50,13 +54,43 @@ const stages: Readonly<Record<string, Stage>> = {
     return { params: { token: new URL(url).pathname.split('/').at(-1) ?? '' } };
   },
   'uploads.importFromUrl': async (world) => ({ caller: 'admin', body: { url: `${world.siteUrl}/logo.png` } }),
-  'kb.adoptDocument': async (world) => {
-    const url = `${world.siteUrl}/pages/${(count += 1)}`;
-    await world.asAdmin('POST', '/kb/ingest/url', { url, maxPages: 1 });
-    await world.service.settled();
-    const { documents } = await world.asAdmin('GET', '/kb/documents');
-    return { caller: 'admin', params: { documentId: documents.find(({ sourceUrl }: { sourceUrl: string | null }) => sourceUrl === url)?.id ?? raise(`${url} was not read`) } };
+  'kb.adoptDocument': async (world) => ({ caller: 'admin', params: { documentId: await crawledDocument(world) } }),
+  'kb.deleteDocument': async (world) => ({ caller: 'admin', params: { documentId: await crawledDocument(world) } }),
+
+  'agent.resendInvite': async (world) => {
+    const { id } = await world.asAdmin('POST', '/agents/invite', { email: `invited${(count += 1)}@example.org`, name: 'New', role: 'agent' });
+    return { caller: 'admin', params: { agentId: id } };
   },
+  'site.update': async (world) => {
+    const { siteId } = await world.admin();
+    return { caller: 'admin', params: { siteId }, body: { expectedVersion: (await world.asAdmin('GET', `/sites/${siteId}`)).version, name: 'Shop' } };
+  },
+  'emailDomain.readOne': async (world) => ({ caller: 'admin', params: { domainId: (await world.asAdmin('POST', '/email/domain', { domain: 'shop1.example' })).domain.id } }),
+  'message.original': async (world) => {
+    const subject = `Where is number ${(count += 1)}?`;
+    await world.service.deliver(world.mailbox, { from: `kim${count}@example.org`, subject });
+    const { conversations } = await world.asAdmin('GET', '/conversations/queue?channel=ticket&limit=200');
+    const conversationId = conversations.find((one: { subject: string }) => one.subject === subject)?.id ?? raise(`no ticket of the mail ${subject}`);
+    const { messages } = await world.asAdmin('GET', `/conversations/${conversationId}/messages`);
+    return { caller: 'admin', params: { conversationId, messageId: messages.find((one: { senderType: string }) => one.senderType === 'visitor')?.id ?? raise('a mail without a message') } };
+  },
+  'suppression.delete': async (world) => {
+    const email = `bounced${(count += 1)}@example.org`;
+    const { workspaceId } = await world.admin();
+    await world.service.running.services.engine.execute(suppressOne, { workspaceId, caller: systemCaller, params: { email } });
+    return { caller: 'admin', params: { email } };
+  },
+
+  'oauth.authorize': async (world) => ({ query: world.authorization() }),
+  'verifyFactor.check': async (world) => {
+    const { factorId, secret } = await world.asKey('POST', '/verify/totp/enroll', { identity: 'kim@example.org' });
+    return { caller: 'key', body: { factorId, code: new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: world.service.clock.now() }) } };
+  },
+  'verifyService.delete': async (world) => ({ caller: 'admin', params: { serviceId: (await world.asAdmin('POST', '/verify/services', { name: 'Another' })).id } }),
+  'verifyWebhook.delete': async (world) => ({ caller: 'admin', params: { webhookId: (await world.asAdmin('POST', '/verify/webhooks', { url: `${world.siteUrl}/hook` })).id } }),
+
+  'widget.app': async (world) => ({ params: { file: await namedIn(world, '/widget.js', /app-[\w-]+\.js/) } }),
+  'page.asset': async (world) => ({ params: { file: await namedIn(world, '/sign-in', /(?<=\/assets\/)[^"]+/) } }),
 };
 
 /** Those that another company's servers call. */
@@ -108,6 +142,20 @@ async function ableAgent(world: World): Promise<string> {
   const { agentId } = world.people.agent;
   await world.asAdmin('PATCH', `/agents/${agentId}`, { channels: jobs });
   return agentId;
+}
+
+async function crawledDocument(world: World): Promise<string> {
+  const url = `${world.siteUrl}/pages/${(count += 1)}`;
+  await world.asAdmin('POST', '/kb/ingest/url', { url, maxPages: 1 });
+  await world.service.settled();
+  const { documents } = await world.asAdmin('GET', '/kb/documents');
+  return documents.find(({ sourceUrl }: { sourceUrl: string | null }) => sourceUrl === url)?.id ?? raise(`${url} was not read`);
+}
+
+/** The name of a file that a page or a script of ours loads. */
+async function namedIn({ service }: World, path: string, pattern: RegExp): Promise<string> {
+  const text = await (await fetch(`${service.url}${path}`)).text();
+  return pattern.exec(text)?.[0] ?? raise(`${path} names no ${pattern}`);
 }
 
 async function presignedUpload(world: World): Promise<Known & { readonly body: Uint8Array }> {

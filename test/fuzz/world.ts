@@ -145,7 +145,15 @@ export class World {
 
   /** What the service answers the owner; throws what it refuses with. */
   async asAdmin(method: string, path: string, body?: object): Promise<any> {
-    const { token } = await this.admin();
+    return this.#done(method, path, { token: (await this.admin()).token, ...(body && { body }) });
+  }
+
+  /** The same of an API key for everything. */
+  asKey(method: string, path: string, body: object): Promise<any> {
+    return this.#done(method, path, { token: this.#tokens.key, body });
+  }
+
+  async #done(method: string, path: string, { token, body }: { token: string | undefined; body?: object }): Promise<any> {
     const answer = await this.service.call(method, path, { token, ...(body && { body }) });
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
@@ -160,6 +168,16 @@ export class World {
   async ring(): Promise<string> {
     await this.asAdmin('PATCH', `/phone-numbers/${this.line.id}`, { businessHours: allWeek, routingStrategy: 'all_agents' });
     return (await ringLine(this.service, this.line)).id;
+  }
+
+  /** Where mail comes in, as it is now. */
+  get mailbox(): Mailbox {
+    return this.#mailbox;
+  }
+
+  /** What our app sends an agent to the consent page with. */
+  authorization(): Readonly<Record<string, string>> {
+    return { response_type: 'code', client_id: this.#clientId, redirect_uri: redirectUri, scope: 'conversations:read', code_challenge: challenge, code_challenge_method: 'S256' };
   }
 
   /** What Stripe says when something about our subscription has changed. */
@@ -177,7 +195,7 @@ export class World {
       'auth.login': () => ({ email: this.people.agent.email, password }),
       'oauth.token': () => ({ grant_type: 'refresh_token', refresh_token: this.#tokenSecrets[1], client_id: this.#clientId }),
       'oauth.revoke': () => ({ token: this.#tokenSecrets[1], client_id: this.#clientId }),
-      'oauth.decide': () => ({ response_type: 'code', client_id: this.#clientId, redirect_uri: redirectUri, scope: 'conversations:read', code_challenge: challenge, code_challenge_method: 'S256', email: this.people.agent.email, password, decision: 'allow' }),
+      'oauth.decide': () => ({ ...this.authorization(), email: this.people.agent.email, password, decision: 'allow' }),
     };
     return bodies[operation];
   }
