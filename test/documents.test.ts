@@ -167,6 +167,17 @@ t.test('the OpenAPI document', async (t) => {
     t.same(wrong, []);
   });
 
+  t.test('[4.13] declares an export as both of what it may be', async (t) => {
+    const owner = await service.workspace();
+    const declared = Object.keys(operations.get('GET /api/v1/reports/exports/{token}')?.responses['200']?.content ?? {});
+    t.same(declared, ['text/csv', 'application/json']);
+    for (const [index, format] of ['csv', 'json'].entries()) {
+      const { url } = (await service.get(`/reports/export?type=chats/total&format=${format}`, owner.token)).body;
+      const { headers } = await service.call('GET', `/${new URL(url).pathname}`);
+      t.equal(headers.get('content-type')?.split(';')[0], declared[index]);
+    }
+  });
+
   t.test('has each route\'s refusals, under their status', async (t) => {
     const wrong: string[] = [];
     for (const route of routes) {
