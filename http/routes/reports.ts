@@ -247,7 +247,7 @@ export const reportRoutes = [
     limit: { by: 'ip', perMinute: downloadsPerMinute },
     anyHeaders: true,
     params: Type.Object({ token: Type.String({ maxLength: 2000 }) }),
-    reply: { status: 200, schema: null, contentType: 'text/csv' },
+    reply: { status: 200, schema: null, contentType: ['text/csv', 'application/json'] },
     refusals: ['gone', ...refusals],
     async send({ params }, { engine, exportLinks, clock, reader }) {
       const order = exportLinks.verify(params.token) ?? refuse('not_found');

@@ -1,19 +1,24 @@
 // Mails nobody's client writes, and mails that were damaged on the way, through the thread that reads mail. Whatever comes, it must
-// answer or refuse in time and stay alive within its memory. A mail that is sound must not lose a word: each of its texts holds one that
+// answer or refuse in time and stay alive within its memory, of which the process is the measure. A mail that is sound must not lose a word: each of its texts holds one that
 // is looked for in what was read, and in the attachments.
 
 import fc from 'fast-check';
+import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createMailReader, type MailReader, type ReadMail } from '../../workers/mail-reader.ts';
+import type { ReadMail } from '../../workers/mail-reader.ts';
 import { DnsZone } from '../support/mail-servers.ts';
+import { forgetPeak, peakMb, residentMb } from '../support/memory.ts';
 import { tempFolder } from '../support/folder.ts';
 import type { Teardown } from '../support/service.ts';
+import type { Answered, Asked } from './mail-host.ts';
 
 /** Of the mail thread these are no answers. */
 const failures = ['ThreadFailed', 'ThreadBusy', 'ThreadUnavailable', 'RangeError', 'TypeError', 'ReferenceError', 'SyntaxError'];
 const shrinkingMs = 20_000;
+/** What the process may have at any moment of a mail, beside what it had once its thread had read the first one. */
+export const maxMailMb = 256;
 
 export interface MailOptions {
   readonly seed: number;
@@ -26,6 +31,8 @@ export interface MailOutcome {
   readonly mails: number;
   readonly refused: number;
   readonly slowestMs: number;
+  /** The most that was taken at any moment, beside what there was at first. */
+  readonly mostMb: number;
 }
 
 interface Leaf {
@@ -44,40 +51,65 @@ const eol = '\r\n';
 const word = (index: number): string => `wort${String(index).padStart(4, '0')}ende`;
 
 export class MailRange {
-  readonly #reader: MailReader;
+  readonly #host: ChildProcess;
+  readonly #pid: number;
   readonly #folder: string;
-  readonly counts = { mails: 0, refused: 0, slowestMs: 0 };
+  readonly counts = { mails: 0, refused: 0, slowestMs: 0, mostMb: 0 };
+  #firstMb = Infinity;
 
-  private constructor(reader: MailReader, folder: string) {
-    this.#reader = reader;
+  private constructor(host: ChildProcess, folder: string) {
+    this.#host = host;
+    this.#pid = host.pid ?? raise('the mail thread has no process');
     this.#folder = folder;
   }
 
   static async start(t: Teardown): Promise<MailRange> {
     const dns = await DnsZone.start(t);
-    const reader = createMailReader({ dnsServers: [dns.address] });
-    t.teardown(() => reader.stop());
-    return new MailRange(reader, tempFolder(t));
+    // Without the loader that tap gives its own processes.
+    const host = fork(join(import.meta.dirname, 'mail-host.ts'), [dns.address], { execArgv: [], env: { PATH: process.env['PATH'] }, serialization: 'advanced' });
+    t.teardown(() => void host.kill());
+    const range = new MailRange(host, tempFolder(t));
+    // The thread is there, and what reads mail is loaded.
+    await range.read(written(plain));
+    range.#firstMb = residentMb(range.#pid);
+    Object.assign(range.counts, { mails: 0, slowestMs: 0, mostMb: 0 });
+    return range;
   }
 
   /** What was read of a mail, its attachments as bytes; a refusal is undefined. Rejects with what must not happen. */
   async read(raw: Uint8Array): Promise<{ mail: ReadMail; files: Buffer[] } | undefined> {
     const path = join(this.#folder, `${randomUUID()}.eml`);
     writeFileSync(path, raw);
+    forgetPeak(this.#pid);
     const startedMs = performance.now();
+    const answer = await this.#ask({ path, envelope: { remoteAddress: '127.0.0.1', sender: 'kim@example.org', helo: 'example.org', receiver: 'switchboard.test' } });
+    const tookMb = peakMb(this.#pid) - this.#firstMb;
     this.counts.mails += 1;
+    this.counts.slowestMs = Math.max(this.counts.slowestMs, performance.now() - startedMs);
+    this.counts.mostMb = Math.max(this.counts.mostMb, tookMb);
     try {
-      const mail = await this.#reader.file({ path, envelope: { remoteAddress: '127.0.0.1', sender: 'kim@example.org', helo: 'example.org', receiver: 'switchboard.test' } });
-      return { mail, files: mail.attachments.map((file) => readFileSync(file.path)) };
-    } catch (error) {
-      const { name, message } = error instanceof Error ? error : new Error(String(error));
-      if (failures.includes(name) || name === 'Error') throw new Error(`${name}: ${message}`, { cause: error });
+      if (tookMb > maxMailMb) throw new Error(`took ${Math.round(tookMb)} MB, where ${maxMailMb} may be taken`);
+      if ('mail' in answer) return { mail: answer.mail, files: answer.mail.attachments.map((file) => readFileSync(file.path)) };
+      const { name, message } = answer.refused;
+      if (failures.includes(name) || name === 'Error') throw new Error(`${name}: ${message}`);
       this.counts.refused += 1;
       return undefined;
     } finally {
-      this.counts.slowestMs = Math.max(this.counts.slowestMs, performance.now() - startedMs);
       for (const name of readdirSync(this.#folder)) rmSync(join(this.#folder, name));
     }
+  }
+
+  #ask(asked: Asked): Promise<Answered> {
+    return new Promise((resolve, reject) => {
+      const ended = (): void => reject(new Error('the process of the mail thread ended'));
+      this.#host.once('exit', ended);
+      // Written by mail-host.ts alone.
+      this.#host.once('message', (answer) => {
+        this.#host.off('exit', ended);
+        resolve(answer as Answered);
+      });
+      this.#host.send(asked);
+    });
   }
 }
 
@@ -101,6 +133,8 @@ export async function fuzzMails(range: MailRange, options: MailOptions): Promise
   await check('an odd mail', fc.asyncProperty(odd, async (raw) => void (await range.read(raw))));
   return { failures: found, ...range.counts };
 }
+
+const plain: Part = { type: 'text/plain', charset: 'utf-8', encoding: '7bit', isAttachment: false, name: undefined, text: 'Hello' };
 
 export function fixtureMails(): Buffer[] {
   const folder = join(import.meta.dirname, '..', 'fixtures', 'mail');
@@ -197,3 +231,7 @@ const oddBody = fc.oneof(
   fc.uint8Array({ maxLength: 500 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
 );
 const odd: fc.Arbitrary<Uint8Array> = fc.tuple(fc.array(oddHeader, { maxLength: 6 }), fc.constantFrom('\r\n', '\r\n', '\n', '\r'), oddBody, fc.constantFrom(1, 1, 1, 5)).map(([headers, end, text, times]) => Buffer.from(`${headers.join(end)}${end}${end}${text.repeat(times)}`, 'utf8'));
+
+function raise(message: string): never {
+  throw new Error(message);
+}
