@@ -11,7 +11,7 @@ import { Empty } from './design/feedback.tsx';
 import { Icon, type IconName } from './design/icon.tsx';
 import { Menu } from './design/menu.tsx';
 import { Offers } from './inbox/side/offers.tsx';
-import { connection, reconnectNow } from './live.ts';
+import { isCutOff, reconnectNow } from './live.ts';
 import { navigate, path } from './location.ts';
 import { dismiss, notices, notifyFailure } from './notices.ts';
 import type { AgentStatus } from './records.ts';
@@ -145,10 +145,9 @@ async function choose(status: AgentStatus): Promise<void> {
 }
 
 function ConnectionLine(): JSX.Element {
-  const waiting = connection.value === 'waiting';
   return (
     <div role="status" class="connection">
-      {waiting && (
+      {isCutOff.value && (
         <p>
           No connection. What you see is as of a moment ago, and catches up by itself.
           <Button small kind="quiet" onClick={reconnectNow}>

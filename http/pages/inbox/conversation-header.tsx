@@ -7,6 +7,7 @@ import { Badge } from '../design/feedback.tsx';
 import { agentName, departmentName } from '../people.ts';
 import type { Conversation } from '../records.ts';
 import { customerName, visitorOf } from './customers.ts';
+import { unconfirmed } from './side/acting.ts';
 import { ConversationActions } from './side/actions.tsx';
 
 interface HeaderProps {
@@ -38,6 +39,7 @@ export function ConversationHeader({ conversation, back, isPanelOpen, onPanel }:
         <p class="soft truncate" title={about.join(' · ')}>
           {about.join(' · ')}
           {visitorOf(conversation.visitorId)?.blockedAt != null && ' · blocked'}
+          {unconfirmed.value.has(conversation.id) && ' · saving…'}
         </p>
       </div>
       {conversation.channel === 'call' && (

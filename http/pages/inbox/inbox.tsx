@@ -9,6 +9,7 @@ import { useResource } from '../design/resource.ts';
 import { navigate } from '../location.ts';
 import { departments, peopleFailure } from '../people.ts';
 import type { Conversation } from '../records.ts';
+import { me } from '../session.ts';
 import { setTitle } from '../title.ts';
 import { Composer } from './composer.tsx';
 import { ConversationHeader } from './conversation-header.tsx';
@@ -16,7 +17,7 @@ import { ConversationList } from './conversation-list.tsx';
 import { conversationOf, loadConversation } from './conversations.ts';
 import { customerName } from './customers.ts';
 import { ListMenu, ListNav } from './list-nav.tsx';
-import { definitions, listOf } from './lists.ts';
+import { definitions, isReachable, listOf } from './lists.ts';
 import { NoticesMenu } from './notices-menu.tsx';
 import { useReading } from './reading.ts';
 import { CustomerPanel } from './side/customer-panel.tsx';
@@ -77,9 +78,11 @@ interface OpenedProps {
 
 function Opened({ conversationId, back, isPanelOpen, onPanel }: OpenedProps): JSX.Element {
   const conversation = conversationOf(conversationId);
+  const agent = me.value?.agent;
   // Also of what a list knows already: the record may be older than the conversation.
   const loaded = useResource((signal) => loadConversation(conversationId, signal), [conversationId]);
-  if (conversation !== undefined) {
+  const isOut = conversation !== undefined && agent !== undefined && !isReachable(conversation, agent);
+  if (conversation !== undefined && !isOut) {
     return (
       <>
         <ConversationView conversation={conversation} back={back} isPanelOpen={isPanelOpen} onPanel={onPanel} />
@@ -87,11 +90,13 @@ function Opened({ conversationId, back, isPanelOpen, onPanel }: OpenedProps): JS
       </>
     );
   }
-  if (loaded.failure instanceof ApiError && [400, 403, 404].includes(loaded.failure.status)) {
+  // It was there, and moved to where this agent hears nothing more of it; or it never was.
+  const isGone = isOut || (conversation === undefined && loaded.value !== undefined);
+  if (isGone || (loaded.failure instanceof ApiError && [400, 403, 404].includes(loaded.failure.status))) {
     return (
       <div class="inbox-nothing">
-        <Empty icon="info" title="This conversation is not here">
-          <p>It may be with a department that is not yours, or the address is mistyped.</p>
+        <Empty icon="info" title={isGone ? 'This conversation is no longer yours to see' : 'This conversation is not here'}>
+          <p>{isGone ? 'It moved to a department that is not yours, or your channels have changed.' : 'It may be with a department that is not yours, or the address is mistyped.'}</p>
           <ButtonLink href={back}>Back to the list</ButtonLink>
         </Empty>
       </div>

@@ -49,6 +49,7 @@ export function Timeline({ conversation, thread }: { readonly conversation: Conv
           </Button>
         )}
       />
+      {thread.failure.value !== undefined && <Failure error={thread.failure.value} retry={() => void readNewest(thread)} />}
       <p class="for-readers" role="status">
         {last !== undefined && last.senderType === 'visitor' ? `${senderName(last, conversation)}: ${last.body.slice(0, 300)}` : ''}
       </p>
