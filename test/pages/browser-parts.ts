@@ -70,6 +70,24 @@ export function cutSocket(): void {
   newest?.close();
 }
 
+/** As a network that says nothing any more, in a laptop that slept. */
+export function deafenSocket(): void {
+  const deaf = newest;
+  if (deaf === undefined) return;
+  deaf.send = () => undefined;
+  deaf.onmessage = null;
+}
+
+const realTimeout = setTimeout;
+const hurried = new Set<number>();
+/** Timers of exactly so long do not wait. */
+export function hurry(ms: number): void {
+  hurried.add(ms);
+}
+globalThis.setTimeout = new Proxy(realTimeout, {
+  apply: (timeout, self, [run, ms, ...rest]: [() => void, number?, ...unknown[]]) => Reflect.apply(timeout, self, [run, ms !== undefined && hurried.has(ms) ? 0 : ms, ...rest]),
+});
+
 type Fetch = typeof fetch;
 const realFetch: Fetch = fetch;
 
