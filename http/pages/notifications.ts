@@ -15,6 +15,7 @@ const ringTones = [
 const messageTones = ringTones.slice(0, 2);
 const ringEveryMs = 3000;
 const maxBodyChars = 200;
+const soundEveryMs = 1500;
 
 export type Permission = NotificationPermission | 'unsupported';
 
@@ -26,6 +27,7 @@ export const isRinging = signal(read(keys.ring) === 'on');
 /** For messages. */
 export const hasSound = signal(read(keys.sound) === 'on');
 
+let soundedAtMs = -Infinity;
 let waiting = 0;
 let cycle: ReturnType<typeof setInterval> | undefined;
 
@@ -67,8 +69,11 @@ export function setSound(on: boolean): void {
   playMessage();
 }
 
+/** Messages that come together, as after a break, sound as one. */
 export function playMessage(): void {
-  if (hasSound.peek()) playTones(messageTones);
+  if (!hasSound.peek() || performance.now() - soundedAtMs < soundEveryMs) return;
+  soundedAtMs = performance.now();
+  playTones(messageTones);
 }
 
 export interface DesktopNotice {
@@ -83,13 +88,25 @@ export interface DesktopNotice {
 /** Answers how to take it back. */
 export function showOnDesktop({ tag, title, body, href }: DesktopNotice): () => void {
   if (!isNotifying.peek() || isLookedAt()) return () => undefined;
-  const notice = new Notification(title, { body: body.slice(0, maxBodyChars), tag });
+  const notice = makeNotice(title, { body: body.slice(0, maxBodyChars), tag });
+  if (notice === undefined) return () => undefined;
   notice.onclick = () => {
     window.focus();
     notice.close();
     if (href !== undefined) navigate(href);
   };
   return () => notice.close();
+}
+
+/** Browsers of phones have them, and let no page make one. */
+function makeNotice(title: string, options: NotificationOptions): Notification | undefined {
+  try {
+    return new Notification(title, options);
+  } catch {
+    isNotifying.value = false;
+    permission.value = 'unsupported';
+    return undefined;
+  }
 }
 
 function isLookedAt(): boolean {

@@ -4,6 +4,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { CallBanner } from './calls/call-banner.tsx';
+import { worksWithCalls } from './calls/live-calls.ts';
 import { addCommands } from './commands.ts';
 import { Avatar } from './design/avatar.tsx';
 import { Button, ButtonLink, IconButton } from './design/button.tsx';
@@ -16,7 +17,7 @@ import { navigate, path } from './location.ts';
 import { dismiss, notices, notifyFailure } from './notices.ts';
 import type { AgentStatus } from './records.ts';
 import { openPalette, openShortcuts, Palette } from './search/palette.tsx';
-import { hasRole, me, setStatus, signOut } from './session.ts';
+import { me, setStatus, signOut } from './session.ts';
 import { sectionCommands } from './settings/sections.ts';
 import { chooseTheme, theme } from './theme.ts';
 import { unreadCount } from './title.ts';
@@ -48,7 +49,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
   useEffect(
     () =>
       addCommands([
-        ...places.map(({ label, path: to, key }) => ({ id: `go.${key}`, title: `Go to ${label.toLowerCase()}`, group: 'Go to', keys: [`g ${key}`], run: () => navigate(to) })),
+        ...shownPlaces().map(({ label, path: to, key }) => ({ id: `go.${key}`, title: `Go to ${label.toLowerCase()}`, group: 'Go to', keys: [`g ${key}`], run: () => navigate(to) })),
         { id: 'palette.open', title: 'Find a command', group: 'Help', keys: ['mod+k'], whileTyping: true, run: openPalette },
         { id: 'shortcuts.show', title: 'Show all keys', group: 'Help', keys: ['?'], run: openShortcuts },
         { id: 'search.open', title: 'Search conversations', group: 'Go to', keys: ['/', 'g f'], run: () => navigate('/search') },
@@ -60,7 +61,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
         { id: 'session.signOut', title: 'Sign out', group: 'You', run: signOut },
         ...sectionCommands(),
       ]),
-    [],
+    [me.value?.agent.role, worksWithCalls.value],
   );
   return (
     <div class="shell">
@@ -82,13 +83,17 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
   );
 }
 
+/** Those that who is signed in has something in. */
+function shownPlaces(): readonly Place[] {
+  return places.filter(({ path: to }) => to !== '/calls' || worksWithCalls.value);
+}
+
 function Rail(): JSX.Element {
   const current = path.value;
-  const shown = places.filter(({ path: to }) => to !== '/calls' || me.value?.agent.channels.includes('calls') === true || hasRole('admin'));
   return (
     <nav class="rail" aria-label="Main">
       <ul>
-        {shown.map(({ label, path: to, icon }) => (
+        {shownPlaces().map(({ label, path: to, icon }) => (
           <li key={to}>
             <a href={to} aria-current={current === to || current.startsWith(`${to}/`) ? 'page' : undefined}>
               <Icon name={icon} size={22} />

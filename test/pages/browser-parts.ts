@@ -21,7 +21,28 @@ class MemoryStorage {
 export const page = new EventTarget();
 const doc = Object.assign(new EventTarget(), { visibilityState: 'visible', hasFocus: () => true, title: '', querySelector: () => null, documentElement: { removeAttribute: () => undefined, setAttribute: () => undefined } });
 
+/** As far as an upload asks for it; what was sent waits until the test answers. */
+class Request {
+  static readonly waiting: Request[] = [];
+  status = 0;
+  responseText = '';
+  upload: { onprogress?: (progress: { loaded: number; total: number }) => void } = {};
+  onload?: () => void;
+  onerror?: () => void;
+  onabort?: () => void;
+  open(): void {}
+  setRequestHeader(): void {}
+  send(): void {
+    Request.waiting.push(this);
+  }
+  abort(): void {
+    this.onabort?.();
+  }
+}
+export const uploadsUnderWay = Request.waiting;
+
 Object.assign(globalThis, {
+  XMLHttpRequest: Request,
   location: new URL('http://127.0.0.1/'),
   localStorage: new MemoryStorage(),
   document: doc,

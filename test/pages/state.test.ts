@@ -1,13 +1,16 @@
 // What the inbox knows, against the real service and without a browser: answers that come late, in another order than the events, or
 // never; another tab; a sign-in that ends. What is on the screen is drawn from nothing else.
 
-import { cutSocket, deafenSocket, holdAnswers, hurry, onRequest, page, reported, storageEvent, tellPage, until, visit } from './browser-parts.ts';
+import { cutSocket, deafenSocket, holdAnswers, hurry, onRequest, page, reported, storageEvent, tellPage, until, uploadsUnderWay, visit } from './browser-parts.ts';
 import t from 'tap';
 import { effect } from '@preact/signals';
 import { password, startService } from '../support/service.ts';
 import { ApiError, keepToken } from '../../http/pages/api.ts';
 import { keepCall, liveCalls } from '../../http/pages/calls/live-calls.ts';
+import { addCommands, listenForKeys, setLetterKeys } from '../../http/pages/commands.ts';
+import { filesOf } from '../../http/pages/inbox/composed-files.ts';
 import { act, conversationOf, loadConversation, peekConversation, StaleError } from '../../http/pages/inbox/conversations.ts';
+import { draftOf, keepDraft } from '../../http/pages/inbox/drafts.ts';
 import { listOf, pagers, readOn } from '../../http/pages/inbox/lists.ts';
 import { isUnread } from '../../http/pages/inbox/merging.ts';
 import { outgoing, send } from '../../http/pages/inbox/outgoing.ts';
@@ -294,5 +297,55 @@ t.test('what the inbox knows', async (t) => {
     keepCall(ended);
     for (const late of [call, held]) keepCall(late);
     t.notOk(liveCalls.value.has('c'));
+  });
+
+  t.test('a file goes on its way while another conversation is looked at', async (t) => {
+    const files = filesOf('one');
+    files.add([new File(['x'.repeat(10)], 'cup.png', { type: 'image/png' })]);
+    await until(() => uploadsUnderWay.length === 1);
+    filesOf('two');
+    t.equal(filesOf('one'), files);
+    const [request] = uploadsUnderWay.splice(0);
+    request?.upload.onprogress?.({ loaded: 5, total: 10 });
+    t.match(filesOf('one').all.value, [{ name: 'cup.png', progress: 0.5 }]);
+    Object.assign(request ?? {}, { status: 200 });
+    request?.onload?.();
+    await until(() => !filesOf('one').isBusy);
+    t.match(filesOf('one').arrived, [{ name: 'cup.png', size: 10 }]);
+    filesOf('one').clear();
+    filesOf('two');
+    t.strictSame(filesOf('one').all.value, []);
+  });
+
+  t.test('a draft is its writer\'s alone', async (t) => {
+    const draft = { body: 'Dear', mode: 'message' as const, attachments: [] };
+    keepDraft('c', draft);
+    t.strictSame(draftOf('c'), draft);
+    await signIn(ann.token);
+    t.equal(draftOf('c'), undefined);
+    await signIn(owner.token);
+    t.strictSame(draftOf('c'), draft);
+    keepDraft('c', { ...draft, body: '' });
+    t.equal(draftOf('c'), undefined);
+  });
+
+  t.test('letters are keys until somebody turns them off; those of the system are none', async (t) => {
+    const done: string[] = [];
+    t.teardown(addCommands([{ id: 'one', title: 'One', group: 'G', keys: ['e', 'g i'], run: () => done.push('letter') }, { id: 'two', title: 'Two', group: 'G', keys: ['mod+k'], whileTyping: true, run: () => done.push('mod') }]));
+    listenForKeys();
+    const press = (key: string, held: { ctrlKey?: boolean; metaKey?: boolean } = {}) => page.dispatchEvent(Object.assign(new Event('keydown', { cancelable: true }), { key, code: '', ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, isComposing: false, repeat: false, ...held }));
+    press('e');
+    press('e', { metaKey: true });
+    press('g');
+    press('i');
+    press('k', { ctrlKey: true });
+    t.strictSame(done.splice(0), ['letter', 'letter', 'mod']);
+    setLetterKeys(false);
+    for (const key of ['e', 'g', 'i']) press(key);
+    press('k', { ctrlKey: true });
+    t.strictSame(done.splice(0), ['mod']);
+    setLetterKeys(true);
+    press('e');
+    t.strictSame(done, ['letter']);
   });
 });

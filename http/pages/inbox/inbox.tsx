@@ -19,6 +19,7 @@ import { customerName } from './customers.ts';
 import { ListMenu, ListNav } from './list-nav.tsx';
 import { definitions, isReachable, listOf } from './lists.ts';
 import { NoticesMenu } from './notices-menu.tsx';
+import { NoteDialogs } from './note-dialogs.tsx';
 import { useReading } from './reading.ts';
 import { CustomerPanel } from './side/customer-panel.tsx';
 import { HandshakeBanner } from './side/handshake.tsx';
@@ -116,6 +117,7 @@ function ConversationView({ conversation, back, isPanelOpen, onPanel }: Omit<Ope
       <HandshakeBanner conversation={conversation} />
       <Timeline conversation={conversation} thread={thread} />
       <Composer key={conversation.id} conversation={conversation} thread={thread} />
+      <NoteDialogs key={`notes ${conversation.id}`} thread={thread} />
     </section>
   );
 }

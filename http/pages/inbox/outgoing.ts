@@ -58,7 +58,6 @@ async function drain(conversationId: string): Promise<void> {
 
 /** False when the rest has to wait. */
 async function deliver(one: Outgoing): Promise<boolean> {
-  const writer = me.peek()?.agent.id;
   if (Date.now() - one.writtenAtMs > staleMs) {
     put({ ...one, state: 'failed', problem: 'It waited for a long time. Is it still what you want to say?' });
     return true;
@@ -70,9 +69,7 @@ async function deliver(one: Outgoing): Promise<boolean> {
     discard(one.id);
     return true;
   } catch (error) {
-    // Its writer has signed out, and finds it after signing in again.
-    if (me.peek()?.agent.id !== writer) return false;
-    // Another tab has sent it meanwhile.
+    // Another tab has sent it meanwhile; or its writer has signed out, and finds it after signing in again.
     if (!outgoing.peek().some(({ id }) => id === one.id)) return true;
     if (error instanceof ApiError && error.status !== 0 && error.status < 500 && error.status !== 429 && error.status !== 401) {
       put({ ...one, state: 'failed', problem: messageOf(error) });

@@ -63,6 +63,7 @@ export function markRead(messages: readonly Message[], read: { readonly senderTy
   return messages.some(isMeant) ? messages.map((message) => (isMeant(message) ? { ...message, readAt: read.readAt } : message)) : messages;
 }
 
+/** Union by id, oldest first; what was written in one moment in the order of the ids. */
 export function mergeNotes(known: readonly Note[], come: readonly Note[]): readonly Note[] {
   const byId = new Map(known.map((note) => [note.id, note]));
   for (const note of come) {
@@ -70,6 +71,11 @@ export function mergeNotes(known: readonly Note[], come: readonly Note[]): reado
     if (before === undefined || note.updatedAt >= before.updatedAt) byId.set(note.id, note);
   }
   return [...byId.values()].sort((a, b) => a.createdAt.localeCompare(b.createdAt) || a.id.localeCompare(b.id));
+}
+
+/** The last that this agent wrote, as the service tells which one is. */
+export function workingNoteOf(notes: readonly Note[], agentId: string | undefined): Note | undefined {
+  return notes.findLast(({ authorAgentId }) => authorAgentId === agentId);
 }
 
 /** `from`: notes before it belong to a part that is not read yet; undefined when all was read. What is on its way comes last, unless it has arrived. */
