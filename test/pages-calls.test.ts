@@ -45,7 +45,8 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     for (const page of [annPage, bobPage]) {
       await ringing(page).getByText(hostile, { exact: true }).waitFor();
       t.match(await ringing(page).innerText(), /calls Support/);
-      t.match(await ringing(page).innerText(), /\b(?:30|2\d) s\b/);
+      // The service's time stands still, the browser's does not.
+      t.match(await ringing(page).innerText(), /\b(?:30|[12]?\d) s\b/);
       t.match(await page.title(), `${hostile} calls · `);
       t.match(await page.getByRole('alert').first().textContent(), `${hostile} calls Support.`, 'read aloud');
       t.equal(await page.locator('img[src="x"]').count(), 0, 'a name is no markup');

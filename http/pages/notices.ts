@@ -14,15 +14,25 @@ export const notices = signal<readonly Notice[]>([]);
 
 const maxShown = 4;
 const shownMs = 6000;
-/** A problem stays until it was read. */
-const problemShownMs = 15_000;
+const actionShownMs = 15_000;
 let count = 0;
+/** Somebody points at them or has the focus among them: none goes away meanwhile. */
+let isHeld = false;
+const due = new Set<number>();
 
 export function notify(notice: Omit<Notice, 'id'>): void {
   count += 1;
   const shown = { ...notice, id: count };
   notices.value = [...notices.value.slice(1 - maxShown), shown];
-  setTimeout(() => dismiss(shown.id), notice.kind === 'problem' || notice.action !== undefined ? problemShownMs : shownMs);
+  // A problem stays until somebody takes it away, or newer ones do.
+  if (notice.kind !== 'problem') setTimeout(() => (isHeld ? void due.add(shown.id) : dismiss(shown.id)), notice.action === undefined ? shownMs : actionShownMs);
+}
+
+export function holdNotices(held: boolean): void {
+  isHeld = held;
+  if (held) return;
+  for (const id of due) dismiss(id);
+  due.clear();
 }
 
 export function dismiss(id: number): void {

@@ -2,6 +2,7 @@
 // until they are asked for, kept by this browser, and the same for every page; notifications say nothing while the page is looked at.
 
 import { signal } from '@preact/signals';
+import { isLookedAt } from './looking.ts';
 import { navigate } from './location.ts';
 import { playTones } from './tones.ts';
 
@@ -87,7 +88,7 @@ export interface DesktopNotice {
 
 /** Answers how to take it back. */
 export function showOnDesktop({ tag, title, body, href }: DesktopNotice): () => void {
-  if (!isNotifying.peek() || isLookedAt()) return () => undefined;
+  if (!isNotifying.peek() || isLookedAt.peek()) return () => undefined;
   const notice = makeNotice(title, { body: body.slice(0, maxBodyChars), tag });
   if (notice === undefined) return () => undefined;
   notice.onclick = () => {
@@ -107,10 +108,6 @@ function makeNotice(title: string, options: NotificationOptions): Notification |
     permission.value = 'unsupported';
     return undefined;
   }
-}
-
-function isLookedAt(): boolean {
-  return document.visibilityState === 'visible' && document.hasFocus();
 }
 
 /** Rings until it is ended, by the answer; several at once ring as one. */

@@ -14,7 +14,7 @@ import { Menu } from './design/menu.tsx';
 import { Offers } from './inbox/side/offers.tsx';
 import { isCutOff, reconnectNow } from './live.ts';
 import { navigate, path } from './location.ts';
-import { dismiss, notices, notifyFailure } from './notices.ts';
+import { dismiss, holdNotices, notices, notifyFailure } from './notices.ts';
 import type { AgentStatus } from './records.ts';
 import { openPalette, openShortcuts, Palette } from './search/palette.tsx';
 import { me, setStatus, signOut } from './session.ts';
@@ -164,9 +164,15 @@ function ConnectionLine(): JSX.Element {
   );
 }
 
+/** A button that is gone says nothing of the focus or the pointer that was on it. */
+function takeAway(id: number): void {
+  dismiss(id);
+  holdNotices(false);
+}
+
 function Notices(): JSX.Element {
   return (
-    <div class="notices" role="log" aria-live="polite" aria-label="Notices">
+    <div class="notices" role="log" aria-live="polite" aria-label="Notices" onMouseEnter={() => holdNotices(true)} onMouseLeave={() => holdNotices(false)} onFocusIn={() => holdNotices(true)} onFocusOut={() => holdNotices(false)}>
       {notices.value.map(({ id, kind, text, action }) => (
         <div class={`notice ${kind}`} key={id}>
           <p>{text}</p>
@@ -174,14 +180,14 @@ function Notices(): JSX.Element {
             <Button
               small
               onClick={() => {
-                dismiss(id);
+                takeAway(id);
                 action.run();
               }}
             >
               {action.label}
             </Button>
           )}
-          <IconButton icon="cross" small label="Dismiss" onClick={() => dismiss(id)} />
+          <IconButton icon="cross" small label="Dismiss" onClick={() => takeAway(id)} />
         </div>
       ))}
     </div>

@@ -2,6 +2,8 @@
 // With it their state runs in this process against the real service, over Node's own fetch and WebSocket, whose answers a test may
 // hold back. Nothing of the pages is replaced. Import it before any of them.
 
+import { BroadcastChannel as NodeChannel } from 'node:worker_threads';
+
 class MemoryStorage {
   readonly #kept = new Map<string, string>();
   getItem(key: string): string | null {
@@ -19,7 +21,7 @@ class MemoryStorage {
 
 /** The window, and the document in it: both hear events. */
 export const page = new EventTarget();
-const doc = Object.assign(new EventTarget(), { visibilityState: 'visible', hasFocus: () => true, title: '', querySelector: () => null, documentElement: { removeAttribute: () => undefined, setAttribute: () => undefined } });
+const doc = Object.assign(new EventTarget(), { visibilityState: 'visible', hasFocus: (): boolean => true, title: '', querySelector: () => null, documentElement: { removeAttribute: () => undefined, setAttribute: () => undefined } });
 
 /** As far as an upload asks for it; what was sent waits until the test answers. */
 class Request {
@@ -41,7 +43,36 @@ class Request {
 }
 export const uploadsUnderWay = Request.waiting;
 
+interface Shown {
+  readonly title: string;
+  readonly body: string | undefined;
+}
+/** What stood on the desktop. */
+export const desktop: Shown[] = [];
+
+/** Whether the page has the focus. */
+export function look(has: boolean): void {
+  doc.hasFocus = () => has;
+  page.dispatchEvent(new Event(has ? 'focus' : 'blur'));
+}
+
+/** Tabs of one browser: Node's own between its threads, which must be able to end. */
+class Channel extends NodeChannel {
+  constructor(name: string) {
+    super(name);
+    this.unref();
+  }
+}
+
 Object.assign(globalThis, {
+  BroadcastChannel: Channel,
+  Notification: class {
+    static readonly permission = 'granted';
+    constructor(title: string, { body }: { body?: string }) {
+      desktop.push({ title, body });
+    }
+    close(): void {}
+  },
   XMLHttpRequest: Request,
   location: new URL('http://127.0.0.1/'),
   localStorage: new MemoryStorage(),
@@ -149,5 +180,10 @@ export function holdAnswers(method: string, path: RegExp, count = 1): { arrived(
 
 /** Resolves once it holds; asks whenever something else could have happened. */
 export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
+  while (!holds()) await turns(1);
+}
+
+/** Lets what is ready to happen happen, hurried timers too. */
+export async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setTimeout(resolve, 0));
 }

@@ -1,7 +1,7 @@
 // What the inbox knows, against the real service and without a browser: answers that come late, in another order than the events, or
 // never; another tab; a sign-in that ends. What is on the screen is drawn from nothing else.
 
-import { cutSocket, deafenSocket, holdAnswers, hurry, onRequest, page, reported, storageEvent, tellPage, until, uploadsUnderWay, visit } from './browser-parts.ts';
+import { cutSocket, deafenSocket, desktop, holdAnswers, hurry, look, onRequest, page, reported, storageEvent, tellPage, turns, until, uploadsUnderWay, visit } from './browser-parts.ts';
 import t from 'tap';
 import { effect } from '@preact/signals';
 import { password, startService } from '../support/service.ts';
@@ -17,6 +17,7 @@ import { outgoing, send } from '../../http/pages/inbox/outgoing.ts';
 import { markRead, see } from '../../http/pages/inbox/reading.ts';
 import { setTags, unconfirmed } from '../../http/pages/inbox/side/acting.ts';
 import { readNewest, threadOf } from '../../http/pages/inbox/threads.ts';
+import '../../http/pages/inbox/watch.ts';
 import { connection, goLive, isCutOff } from '../../http/pages/live.ts';
 import { notices } from '../../http/pages/notices.ts';
 import { agentName, agents, departmentName } from '../../http/pages/people.ts';
@@ -214,8 +215,7 @@ t.test('what the inbox knows', async (t) => {
     });
     send({ conversationId: id, kind: 'message', body: 'In the middle', attachments: [] });
     await until(() => me.value === undefined);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    await new Promise((resolve) => setImmediate(resolve));
+    await turns(20);
     t.equal(refused, 1);
     t.strictSame(outgoing.value, []);
     t.strictSame(Object.keys(localStorage).filter((name) => name.startsWith('switchboard.outgoing.')).length, 1, 'under its writer\'s name');
@@ -347,5 +347,32 @@ t.test('what the inbox knows', async (t) => {
     setLetterKeys(true);
     press('e');
     t.strictSame(done, ['letter']);
+  });
+
+  t.test('who looks elsewhere is told of a message, by the customer\'s name; who looks at another tab is not, nor is anybody of what is not theirs', async (t) => {
+    t.teardown(() => look(true));
+    look(false);
+    const kim = await service.customer(owner.embedId, { name: 'Kim' });
+    const { id } = (await service.post('/widget/conversations', { body: 'Anybody?' }, kim.token)).body.conversation;
+    await until(() => desktop.length > 0);
+    t.strictSame(desktop.splice(0), [{ title: 'Kim', body: 'Anybody?' }]);
+
+    const other = new BroadcastChannel('switchboard.looking');
+    t.teardown(() => other.close());
+    const asked = new Promise<void>((resolve) => {
+      other.onmessage = ({ data }) => {
+        if (data !== 'who looks?') return;
+        other.postMessage('I do');
+        resolve();
+      };
+    });
+    await service.post(`/widget/conversations/${id}/messages`, { body: 'Hello?' }, kim.token);
+    await asked;
+    other.onmessage = null;
+    await service.post(`/conversations/${id}/assign-to-agent`, { agentId: ann.agentId, expectedVersion: (await service.conversation(id, owner.token)).version, force: true }, owner.token);
+    await service.post(`/widget/conversations/${id}/messages`, { body: 'For Ann' }, kim.token);
+    const { id: next } = await chat('Still there?');
+    await until(() => desktop.length > 0);
+    t.strictSame(desktop.splice(0).map(({ body }) => body), ['Still there?'], `${next} alone`);
   });
 });

@@ -1,25 +1,11 @@
 // Marks what the customer wrote as read once an agent has it before the eyes: the conversation is open, the page visible and focused.
 
-import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { connection } from '../live.ts';
+import { isLookedAt } from '../looking.ts';
 import type { Conversation } from '../records.ts';
 import { act, peekConversation } from './conversations.ts';
 import { isUnread } from './merging.ts';
-
-/** Whether somebody looks at this page. */
-export const isLookedAt = signal(looks());
-
-function looks(): boolean {
-  return document.visibilityState === 'visible' && document.hasFocus();
-}
-
-const look = (): void => {
-  isLookedAt.value = looks();
-};
-addEventListener('focus', look);
-addEventListener('blur', look);
-document.addEventListener('visibilitychange', look);
 
 /** What is before the eyes, and what the service is asked to mark. */
 let seenId: string | undefined;

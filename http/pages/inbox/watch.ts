@@ -3,15 +3,15 @@
 
 import { effect } from '@preact/signals';
 import { onEvent } from '../live.ts';
+import { isLookedAt, isLookedAtElsewhere } from '../looking.ts';
 import { playMessage, showOnDesktop } from '../notifications.ts';
 import type { Conversation, Message } from '../records.ts';
 import { me } from '../session.ts';
 import { unreadCount } from '../title.ts';
 import { conversationOf, loadConversation } from './conversations.ts';
-import { customerName } from './customers.ts';
+import { customerName, customerRead } from './customers.ts';
 import { isReachable, unreadOwn } from './lists.ts';
 import { previewOf } from './merging.ts';
-import { isLookedAt } from './reading.ts';
 
 function concerns(conversation: Conversation): boolean {
   const agent = me.peek()?.agent;
@@ -21,8 +21,10 @@ function concerns(conversation: Conversation): boolean {
 
 async function tell(message: Message): Promise<void> {
   const conversation = conversationOf(message.conversationId) ?? (await loadConversation(message.conversationId));
-  if (isLookedAt.peek() || !concerns(conversation)) return;
+  if (isLookedAt.peek() || !concerns(conversation) || (await isLookedAtElsewhere())) return;
   playMessage();
+  // Somebody new is not known by name yet.
+  await customerRead(conversation);
   showOnDesktop({
     tag: conversation.id,
     title: customerName(conversation),
