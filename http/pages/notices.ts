@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { messageOf } from './api.ts';
+import { isLookedAt } from './looking.ts';
 
 export interface Notice {
   readonly id: number;
@@ -14,25 +15,30 @@ export const notices = signal<readonly Notice[]>([]);
 
 const maxShown = 4;
 const shownMs = 6000;
-const actionShownMs = 15_000;
+/** A problem takes longer to read. */
+const problemShownMs = 15_000;
 let count = 0;
-/** Somebody points at them or has the focus among them: none goes away meanwhile. */
+/** Somebody points at them or has the focus among them. */
 let isHeld = false;
-const due = new Set<number>();
 
 export function notify(notice: Omit<Notice, 'id'>): void {
   count += 1;
   const shown = { ...notice, id: count };
   notices.value = [...notices.value.slice(1 - maxShown), shown];
-  // A problem stays until somebody takes it away, or newer ones do.
-  if (notice.kind !== 'problem') setTimeout(() => (isHeld ? void due.add(shown.id) : dismiss(shown.id)), notice.action === undefined ? shownMs : actionShownMs);
+  dismissAfter(shown.id, notice.kind === 'problem' || notice.action !== undefined ? problemShownMs : shownMs);
+}
+
+/** Anew where nobody could read it meanwhile, or somebody is about to do what it offers. */
+function dismissAfter(id: number, ms: number): void {
+  setTimeout(() => {
+    if (notices.peek().every((notice) => notice.id !== id)) return;
+    if (isHeld || !isLookedAt.peek()) dismissAfter(id, ms);
+    else dismiss(id);
+  }, ms);
 }
 
 export function holdNotices(held: boolean): void {
   isHeld = held;
-  if (held) return;
-  for (const id of due) dismiss(id);
-  due.clear();
 }
 
 export function dismiss(id: number): void {

@@ -19,7 +19,7 @@ import { setTags, unconfirmed } from '../../http/pages/inbox/side/acting.ts';
 import { readNewest, threadOf } from '../../http/pages/inbox/threads.ts';
 import '../../http/pages/inbox/watch.ts';
 import { connection, goLive, isCutOff } from '../../http/pages/live.ts';
-import { notices } from '../../http/pages/notices.ts';
+import { dismiss, holdNotices, notices, notify } from '../../http/pages/notices.ts';
 import { agentName, agents, departmentName } from '../../http/pages/people.ts';
 import type { Call } from '../../http/pages/records.ts';
 import { me } from '../../http/pages/session.ts';
@@ -39,8 +39,8 @@ t.test('what the inbox knows', async (t) => {
   };
   await signIn(owner.token);
   const chat = async (text = 'Hello') => {
-    const { id, customer } = await service.chat(owner, text);
-    return { id, say: (more: string) => service.post(`/widget/conversations/${id}/messages`, { body: more }, customer.token) };
+    const { id, customer, version } = await service.chat(owner, text);
+    return { id, version, say: (more: string) => service.post(`/widget/conversations/${id}/messages`, { body: more }, customer.token) };
   };
   const bodies = (id: string): string[] => threadOf(id).messages.value.filter(({ senderType }) => senderType !== 'system').map(({ body }) => body);
   const notes = (id: string): string[] => threadOf(id).notes.value.map(({ body }) => body);
@@ -374,5 +374,40 @@ t.test('what the inbox knows', async (t) => {
     const { id: next } = await chat('Still there?');
     await until(() => desktop.length > 0);
     t.strictSame(desktop.splice(0).map(({ body }) => body), ['Still there?'], `${next} alone`);
+  });
+
+  t.test('a notice stays until somebody had the time to read it', async (t) => {
+    t.teardown(() => look(true));
+    for (const { id } of notices.value) dismiss(id);
+    look(false);
+    hurry(6000);
+    notify({ kind: 'news', text: 'Bob has it now.' });
+    await turns(20);
+    t.equal(notices.value.length, 1, 'nobody looks');
+    holdNotices(true);
+    look(true);
+    await turns(20);
+    t.equal(notices.value.length, 1, 'somebody points at it');
+    holdNotices(false);
+    await until(() => notices.value.length === 0);
+  });
+
+  t.test('[3] who is given a conversation without being asked is told; who takes one knows it', async (t) => {
+    const bob = await service.agent(owner, { name: 'Bob', role: 'supervisor' });
+    const give = async (id: string) => service.post(`/conversations/${id}/assign-to-agent`, { agentId: owner.agentId, expectedVersion: (await service.conversation(id, owner.token)).version, force: true }, bob.token);
+    for (const { id } of notices.value) dismiss(id);
+    t.teardown(() => look(true));
+    const [taken, given, offered] = [await chat(), await chat(), await chat()];
+    for (const { id } of [taken, given, offered]) await loadConversation(id);
+    await act(taken.id, 'assign-to-agent', { agentId: owner.agentId, expectedVersion: peekConversation(taken.id)?.version, force: true });
+    await service.post(`/conversations/${offered.id}/assign-to-agent`, { agentId: owner.agentId, expectedVersion: offered.version }, bob.token);
+    await until(() => peekConversation(offered.id)?.handshake != null);
+    await act(offered.id, 'assignment/accept', {});
+    await until(() => [taken, offered].every(({ id }) => peekConversation(id)?.assignedAgentId === owner.agentId));
+    look(false);
+    await give(given.id);
+    await until(() => desktop.length > 0);
+    t.match(desktop.splice(0), [{ body: 'This conversation is yours now.' }]);
+    t.match(notices.value.map(({ text }) => text), [/^The conversation with .* is yours now\.$/], 'the given one alone');
   });
 });

@@ -25,6 +25,7 @@ export function ConversationHeader({ conversation, back, isPanelOpen, onPanel }:
     conversation.subject ?? undefined,
     conversation.assignedAgentId === null ? 'Unassigned' : agentName(conversation.assignedAgentId),
     conversation.departmentId === null ? undefined : departmentName(conversation.departmentId),
+    conversation.rating === null ? undefined : `rated ${conversation.rating} of 5`,
   ].filter((one) => one !== undefined);
   return (
     <header class="inbox-header">

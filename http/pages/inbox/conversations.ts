@@ -68,12 +68,26 @@ export async function loadConversation(conversationId: string, abort?: AbortSign
   return remember(conversation);
 }
 
+const actedOn = new Map<string, number>();
+
+/** Whether something was asked of it here that is not answered yet: what it becomes meanwhile is no news. */
+export function isActedOn(conversationId: string): boolean {
+  return actedOn.has(conversationId);
+}
+
+function countActs(conversationId: string, step: 1 | -1): void {
+  const left = (actedOn.get(conversationId) ?? 0) + step;
+  if (left > 0) actedOn.set(conversationId, left);
+  else actedOn.delete(conversationId);
+}
+
 /**
  * Asks for a change of the conversation and remembers what it is then. Rejects with StaleError when it was another one than the
  * reader saw, with ApiError for everything else.
  */
 export async function act<Answer extends object = { conversation: Conversation }>(conversationId: string, pathBelowConversation: string, body?: unknown, method: 'POST' | 'PUT' | 'PATCH' | 'DELETE' = 'POST'): Promise<Answer> {
   const was = kept.get(conversationId)?.peek();
+  countActs(conversationId, 1);
   try {
     const answer = await call<Answer & { conversation?: Conversation }>(method, `/conversations/${encodeURIComponent(conversationId)}/${pathBelowConversation}`, { body });
     if (answer?.conversation !== undefined) remember(answer.conversation);
@@ -81,6 +95,8 @@ export async function act<Answer extends object = { conversation: Conversation }
   } catch (error) {
     if (!(error instanceof ApiError) || error.slug !== 'stale_version') throw error;
     throw new StaleError(was, await loadConversation(conversationId));
+  } finally {
+    countActs(conversationId, -1);
   }
 }
 

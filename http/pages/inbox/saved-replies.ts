@@ -16,7 +16,8 @@ export interface SavedReply {
 /** Undefined until they were read. */
 export const savedReplies = signal<readonly SavedReply[] | undefined>(undefined);
 
-const freshMs = 60_000;
+/** Somebody has just written one, here or elsewhere: no event tells of it. */
+const freshMs = 5000;
 const maxFound = 8;
 let readAtMs = 0;
 

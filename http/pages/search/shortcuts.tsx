@@ -11,28 +11,30 @@ export function Shortcuts({ onClose }: { readonly onClose: () => void }): JSX.El
   const groups = grouped(withKeys);
   return (
     <Dialog title="Keys" wide onClose={onClose}>
-      <Checkbox label="Use letters as keys" hint="Without them, keys with Ctrl, Alt or ⌘ work still, and everything is in the palette." checked={hasLetterKeys.value} onChecked={setLetterKeys} />
-      <div class="shortcuts">
-        {groups.map(([title, group]) => (
-          <section key={title} aria-label={title}>
-            <h3>{title}</h3>
-            <dl>
-              {group.map(({ id, title: name, keys = [] }) => (
-                <div key={id}>
-                  <dt>{name}</dt>
-                  <dd>
-                    {keys.map((one, index) => (
-                      <span key={one}>
-                        {index > 0 && <span class="soft"> or </span>}
-                        <kbd>{keysForReading(one)}</kbd>
-                      </span>
-                    ))}
-                  </dd>
-                </div>
-              ))}
-            </dl>
-          </section>
-        ))}
+      <div class="stack">
+        <Checkbox label="Use letters as keys" hint="Without them, keys with Ctrl, Alt or ⌘ work still, and everything is in the palette." checked={hasLetterKeys.value} onChecked={setLetterKeys} />
+        <div class="shortcuts">
+          {groups.map(([title, group]) => (
+            <section key={title} aria-label={title}>
+              <h3>{title}</h3>
+              <dl>
+                {group.map(({ id, title: name, keys = [] }) => (
+                  <div key={id}>
+                    <dt>{name}</dt>
+                    <dd>
+                      {keys.map((one, index) => (
+                        <span key={one}>
+                          {index > 0 && <span class="soft"> or </span>}
+                          <kbd>{keysForReading(one)}</kbd>
+                        </span>
+                      ))}
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+            </section>
+          ))}
+        </div>
       </div>
     </Dialog>
   );
