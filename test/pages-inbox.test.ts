@@ -155,6 +155,20 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.locator('.inbox-composer input[type=file]').setInputFiles({ name: 'page.html', mimeType: 'text/html', buffer: Buffer.from('<p>') });
     await page.locator('.inbox-uploads [role=alert]').waitFor();
     await page.getByRole('button', { name: 'Remove page.html' }).click();
+    /** As if a file had come over the page; whether it was taken. */
+    const give = (event: string) => page.evaluate<boolean>(`(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(['x'], 'beside.txt', { type: 'text/plain' }));
+      const given = ${event};
+      document.querySelector(given.type === 'drop' ? '.inbox-timeline' : '.inbox-composer textarea').dispatchEvent(given);
+      return given.defaultPrevented;
+    })()`);
+    t.ok(await give(`new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })`), 'it misses the composer, and the page stays');
+    await page.getByRole('button', { name: 'Remove beside.txt' }).click();
+    const paste = `new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })`;
+    t.notOk(await give(`(data.setData('text/plain', 'A cell of a table'), ${paste})`), 'text that comes with a picture of it is text');
+    t.ok(await give(paste), 'a file alone is attached');
+    await page.getByRole('button', { name: 'Remove beside.txt' }).click();
 
     await page.locator('.scroll-back-box').focus();
     await page.keyboard.press('n');

@@ -112,6 +112,19 @@ t.test('what the inbox knows', async (t) => {
     t.equal(bodies(id).at(-1), 'Told before the answer');
   });
 
+  t.test('what could not be read again says so, and is read once the connection is back', async (t) => {
+    const { id } = await chat();
+    await read(id);
+    onRequest((request) => (/\/messages/.test(request.path) ? Promise.resolve(Response.json({ statusCode: 503, error: 'service_unavailable', message: 'Later.' }, { status: 503 })) : request.send()));
+    await readNewest(threadOf(id));
+    onRequest(undefined);
+    t.match(threadOf(id).failure.value, { status: 503 });
+    t.strictSame(bodies(id), ['Hello'], 'what was read stays');
+    cutSocket();
+    await until(() => isCutOff.value);
+    await until(() => threadOf(id).failure.value === undefined && connection.value === 'live');
+  });
+
   t.test('[3] act() takes over what the service answers; what somebody else changed meanwhile is said', async (t) => {
     const { id } = await chat();
     const seen = await loadConversation(id);
@@ -407,7 +420,8 @@ t.test('what the inbox knows', async (t) => {
     look(false);
     await give(given.id);
     await until(() => desktop.length > 0);
-    t.match(desktop.splice(0), [{ body: 'This conversation is yours now.' }]);
-    t.match(notices.value.map(({ text }) => text), [/^The conversation with .* is yours now\.$/], 'the given one alone');
+    t.strictSame(desktop.splice(0).map(({ body }) => body), ['This conversation is yours now.']);
+    t.equal(notices.value.length, 1, 'the given one alone');
+    t.match(notices.value[0], { kind: 'news', text: /^The conversation with .* is yours now\.$/ });
   });
 });
