@@ -12,15 +12,15 @@ export const departments = signal<ReadonlyMap<string, Department>>(new Map());
 export const peopleFailure = signal<unknown>(undefined);
 export const joinedAgents = computed(() => [...agents.value.values()].filter(({ inviteStatus }) => inviteStatus === 'joined').sort((a, b) => a.name.localeCompare(b.name)));
 
-/** Until then nobody can say who is a former one. */
-const areRead = signal(false);
+/** Until they are, nobody can say who is a former one. */
+export const arePeopleRead = signal(false);
 /** Departments that were named somewhere and are not among those that were read: each is asked for once. */
 const soughtDepartments = new Set<string>();
 
 effect(() => {
   agents.value = new Map();
   departments.value = new Map();
-  areRead.value = false;
+  arePeopleRead.value = false;
   soughtDepartments.clear();
   if (token.value !== null) void begin();
 });
@@ -34,7 +34,7 @@ onEvent(['agent.updated'], ({ data }) => {
   const { agent } = data as { agent: Agent };
   keepColleague(agent);
   // No event tells of departments themselves: who belongs to one tells what it is called.
-  for (const { id, name } of agent.groups) if (areRead.peek() && departments.peek().get(id)?.name !== name) seekDepartment(`${id} ${name}`);
+  for (const { id, name } of agent.groups) if (arePeopleRead.peek() && departments.peek().get(id)?.name !== name) seekDepartment(`${id} ${name}`);
 });
 
 async function begin(): Promise<void> {
@@ -82,7 +82,7 @@ export async function readPeople(): Promise<void> {
     agents.value = new Map(allAgents.map((agent) => [agent.id, agent]));
     departments.value = new Map(allDepartments.map((department) => [department.id, department]));
     peopleFailure.value = undefined;
-    areRead.value = true;
+    arePeopleRead.value = true;
   } catch (error) {
     if (token.peek() === asked) peopleFailure.value = error;
   }
@@ -91,13 +91,13 @@ export async function readPeople(): Promise<void> {
 /** Somebody who left is still named in what they said. */
 export function agentName(agentId: string | null): string {
   if (agentId === null) return 'Nobody';
-  return agents.value.get(agentId)?.name ?? (areRead.value ? 'A former agent' : '…');
+  return agents.value.get(agentId)?.name ?? (arePeopleRead.value ? 'A former agent' : '…');
 }
 
 export function departmentName(departmentId: string | null): string {
   if (departmentId === null) return 'No department';
   const found = departments.value.get(departmentId);
-  if (found !== undefined || !areRead.value) return found?.name ?? '…';
+  if (found !== undefined || !arePeopleRead.value) return found?.name ?? '…';
   // Made since they were read, or gone.
   queueMicrotask(() => seekDepartment(departmentId));
   return 'A former department';

@@ -1,16 +1,12 @@
 // What the inbox knows, against the real service and without a browser: answers that come late, in another order than the events, or
 // never; another tab; a sign-in that ends. What is on the screen is drawn from nothing else.
 
-import { cutSocket, deafenSocket, desktop, holdAnswers, hurry, look, onRequest, page, reported, storageEvent, tellPage, turns, until, uploadsUnderWay, visit } from './browser-parts.ts';
+import { cutSocket, deafenSocket, desktop, holdAnswers, hurry, look, onRequest, page, reported, storageEvent, tellPage, turns, until, visit } from './browser-parts.ts';
 import t from 'tap';
 import { effect } from '@preact/signals';
 import { password, startService } from '../support/service.ts';
 import { ApiError, keepToken } from '../../http/pages/api.ts';
-import { keepCall, liveCalls } from '../../http/pages/calls/live-calls.ts';
-import { addCommands, listenForKeys, setLetterKeys } from '../../http/pages/commands.ts';
-import { filesOf } from '../../http/pages/inbox/composed-files.ts';
 import { act, conversationOf, loadConversation, peekConversation, StaleError } from '../../http/pages/inbox/conversations.ts';
-import { draftOf, keepDraft } from '../../http/pages/inbox/drafts.ts';
 import { listOf, pagers, readOn } from '../../http/pages/inbox/lists.ts';
 import { isUnread } from '../../http/pages/inbox/merging.ts';
 import { outgoing, send } from '../../http/pages/inbox/outgoing.ts';
@@ -19,9 +15,8 @@ import { setTags, unconfirmed } from '../../http/pages/inbox/side/acting.ts';
 import { readNewest, threadOf } from '../../http/pages/inbox/threads.ts';
 import '../../http/pages/inbox/watch.ts';
 import { connection, goLive, isCutOff } from '../../http/pages/live.ts';
-import { dismiss, holdNotices, notices, notify } from '../../http/pages/notices.ts';
+import { dismiss, notices } from '../../http/pages/notices.ts';
 import { agentName, agents, departmentName } from '../../http/pages/people.ts';
-import type { Call } from '../../http/pages/records.ts';
 import { me } from '../../http/pages/session.ts';
 
 t.test('what the inbox knows', async (t) => {
@@ -299,69 +294,6 @@ t.test('what the inbox knows', async (t) => {
     await service.delete(`/departments/${made.id}`, owner.token);
   });
 
-  t.test('[3] a call that ended stays so, whatever answer comes after', async (t) => {
-    const call: Call = { id: 'c', version: 2, channel: 'call', status: 'open', state: 'answered', fromE164: null, callerName: null, toE164: '+12125550001', phoneNumberId: 'n', departmentId: null, assignedAgentId: owner.agentId, handshake: null, ringingAgentIds: [], visitorId: null, contactId: null, voicemailId: null, events: [], createdAt: '2026-11-20T12:00:00.000Z', updatedAt: '2026-11-20T12:00:01.000Z' };
-    const held: Call = { ...call, state: 'on_hold', events: [{ eventType: 'on_hold', createdAt: call.updatedAt }] };
-    const ended: Call = { ...call, version: 3, state: 'ended', updatedAt: '2026-11-20T12:00:02.000Z' };
-    keepCall(call);
-    keepCall(held);
-    keepCall(call);
-    t.equal(liveCalls.value.get('c')?.state, 'on_hold');
-    keepCall(ended);
-    for (const late of [call, held]) keepCall(late);
-    t.notOk(liveCalls.value.has('c'));
-  });
-
-  t.test('a file goes on its way while another conversation is looked at', async (t) => {
-    const files = filesOf('one');
-    files.add([new File(['x'.repeat(10)], 'cup.png', { type: 'image/png' })]);
-    await until(() => uploadsUnderWay.length === 1);
-    filesOf('two');
-    t.equal(filesOf('one'), files);
-    const [request] = uploadsUnderWay.splice(0);
-    request?.upload.onprogress?.({ loaded: 5, total: 10 });
-    t.match(filesOf('one').all.value, [{ name: 'cup.png', progress: 0.5 }]);
-    Object.assign(request ?? {}, { status: 200 });
-    request?.onload?.();
-    await until(() => !filesOf('one').isBusy);
-    t.match(filesOf('one').arrived, [{ name: 'cup.png', size: 10 }]);
-    filesOf('one').clear();
-    filesOf('two');
-    t.strictSame(filesOf('one').all.value, []);
-  });
-
-  t.test('a draft is its writer\'s alone', async (t) => {
-    const draft = { body: 'Dear', mode: 'message' as const, attachments: [] };
-    keepDraft('c', draft);
-    t.strictSame(draftOf('c'), draft);
-    await signIn(ann.token);
-    t.equal(draftOf('c'), undefined);
-    await signIn(owner.token);
-    t.strictSame(draftOf('c'), draft);
-    keepDraft('c', { ...draft, body: '' });
-    t.equal(draftOf('c'), undefined);
-  });
-
-  t.test('letters are keys until somebody turns them off; those of the system are none', async (t) => {
-    const done: string[] = [];
-    t.teardown(addCommands([{ id: 'one', title: 'One', group: 'G', keys: ['e', 'g i'], run: () => done.push('letter') }, { id: 'two', title: 'Two', group: 'G', keys: ['mod+k'], whileTyping: true, run: () => done.push('mod') }]));
-    listenForKeys();
-    const press = (key: string, held: { ctrlKey?: boolean; metaKey?: boolean } = {}) => page.dispatchEvent(Object.assign(new Event('keydown', { cancelable: true }), { key, code: '', ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, isComposing: false, repeat: false, ...held }));
-    press('e');
-    press('e', { metaKey: true });
-    press('g');
-    press('i');
-    press('k', { ctrlKey: true });
-    t.strictSame(done.splice(0), ['letter', 'letter', 'mod']);
-    setLetterKeys(false);
-    for (const key of ['e', 'g', 'i']) press(key);
-    press('k', { ctrlKey: true });
-    t.strictSame(done.splice(0), ['mod']);
-    setLetterKeys(true);
-    press('e');
-    t.strictSame(done, ['letter']);
-  });
-
   t.test('who looks elsewhere is told of a message, by the customer\'s name; who looks at another tab is not, nor is anybody of what is not theirs', async (t) => {
     t.teardown(() => look(true));
     look(false);
@@ -387,22 +319,6 @@ t.test('what the inbox knows', async (t) => {
     const { id: next } = await chat('Still there?');
     await until(() => desktop.length > 0);
     t.strictSame(desktop.splice(0).map(({ body }) => body), ['Still there?'], `${next} alone`);
-  });
-
-  t.test('a notice stays until somebody had the time to read it', async (t) => {
-    t.teardown(() => look(true));
-    for (const { id } of notices.value) dismiss(id);
-    look(false);
-    hurry(6000);
-    notify({ kind: 'news', text: 'Bob has it now.' });
-    await turns(20);
-    t.equal(notices.value.length, 1, 'nobody looks');
-    holdNotices(true);
-    look(true);
-    await turns(20);
-    t.equal(notices.value.length, 1, 'somebody points at it');
-    holdNotices(false);
-    await until(() => notices.value.length === 0);
   });
 
   t.test('[3] who is given a conversation without being asked is told; who takes one knows it', async (t) => {

@@ -7,7 +7,7 @@ import { ButtonLink } from '../design/button.tsx';
 import { Empty, Failure, Loading } from '../design/feedback.tsx';
 import { useResource } from '../design/resource.ts';
 import { navigate } from '../location.ts';
-import { departments, peopleFailure } from '../people.ts';
+import { arePeopleRead, peopleFailure } from '../people.ts';
 import type { Conversation } from '../records.ts';
 import { me } from '../session.ts';
 import { setTitle } from '../title.ts';
@@ -35,7 +35,7 @@ export function Inbox({ params }: { readonly params: Readonly<Record<string, str
     else if (conversationId === undefined && list !== undefined) setTitle(list.definition.label);
   }, [params['list'], conversationId, list]);
   // Departments are read a moment after the page.
-  if (list === undefined && key.startsWith('department-') && departments.value.size === 0 && peopleFailure.value === undefined) return <Loading />;
+  if (list === undefined && key.startsWith('department-') && !arePeopleRead.value && peopleFailure.value === undefined) return <Loading />;
   if (list === undefined) {
     return (
       <Empty icon="list" title="There is no such list">
