@@ -48,7 +48,8 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
     if (!isNote && closed === undefined) uploads.add(files);
   }) && !isNote && closed === undefined;
   const { arrived, isBusy } = uploads;
-  useEffect(() => keepDraft(conversationId, { body: text, mode, attachments: arrived }), [text, mode, arrived.length]);
+  // Before it is painted: what is seen to be there is kept, also when the page is loaded anew at that moment.
+  useLayoutEffect(() => keepDraft(conversationId, { body: text, mode, attachments: arrived }), [text, mode, arrived.length]);
   useLayoutEffect(() => {
     const element = field.current;
     if (element === null) return;
