@@ -1,6 +1,6 @@
 // The agents and departments of the workspace: read once somebody asks, then kept by what the socket says.
 
-import { computed, effect, signal } from '@preact/signals';
+import { computed, effect, signal, untracked } from '@preact/signals';
 import { call, token } from './api.ts';
 import { onceLive, socketOrPatience } from './beginning.ts';
 import { connection, onEvent, onResync } from './live.ts';
@@ -27,7 +27,7 @@ effect(() => {
 onResync(() => void readPeople());
 // Who could not be asked for while the service was away.
 effect(() => {
-  if (connection.value === 'live' && peopleFailure.peek() !== undefined) void readPeople();
+  if (connection.value === 'live' && peopleFailure.peek() !== undefined) untracked(() => void readPeople());
 });
 onEvent(['agent.updated'], ({ data }) => {
   // The event's data, as the sockets' document gives it.

@@ -1,6 +1,6 @@
 // Who is signed in: the agent, its workspace and what it may do, read once after signing in and kept up to date by the socket.
 
-import { computed, effect, signal } from '@preact/signals';
+import { computed, effect, signal, untracked } from '@preact/signals';
 import { call, keepToken, token } from './api.ts';
 import { connection, onEvent, onResync } from './live.ts';
 import type { Agent, AgentStatus, Role, Workspace } from './records.ts';
@@ -32,7 +32,7 @@ effect(() => {
 });
 // Who could not be asked for is asked for when the service is back, and again when events were missed.
 effect(() => {
-  if (connection.value === 'live' && meFailure.peek() !== undefined) void readMe();
+  if (connection.value === 'live' && meFailure.peek() !== undefined) untracked(() => void readMe());
 });
 onResync(() => void readMe());
 
