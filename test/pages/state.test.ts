@@ -11,6 +11,7 @@ import { listOf, pagers, readOn } from '../../http/pages/inbox/lists.ts';
 import { isUnread } from '../../http/pages/inbox/merging.ts';
 import { outgoing, send } from '../../http/pages/inbox/outgoing.ts';
 import { markRead, see } from '../../http/pages/inbox/reading.ts';
+import { haveRepliesFailed, refreshSavedReplies, savedReplies } from '../../http/pages/inbox/saved-replies.ts';
 import { setTags, unconfirmed } from '../../http/pages/inbox/side/acting.ts';
 import { readNewest, threadOf } from '../../http/pages/inbox/threads.ts';
 import '../../http/pages/inbox/watch.ts';
@@ -319,6 +320,18 @@ t.test('what the inbox knows', async (t) => {
     const { id: next } = await chat('Still there?');
     await until(() => desktop.length > 0);
     t.strictSame(desktop.splice(0).map(({ body }) => body), ['Still there?'], `${next} alone`);
+  });
+
+  t.test('saved replies that could not be read say so, and are asked for with the next letter', async (t) => {
+    await service.post('/saved-replies', { shortcut: '/hello', title: 'A greeting', body: 'Hello' }, owner.token);
+    onRequest(() => Promise.reject(new TypeError('gone')));
+    refreshSavedReplies();
+    await until(() => haveRepliesFailed.value);
+    onRequest(undefined);
+    refreshSavedReplies();
+    await until(() => savedReplies.value !== undefined);
+    t.notOk(haveRepliesFailed.value);
+    t.strictSame(savedReplies.value?.map(({ shortcut }) => shortcut), ['/hello']);
   });
 
   t.test('[3] who is given a conversation without being asked is told; who takes one knows it', async (t) => {
