@@ -82,6 +82,12 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await field.waitFor();
     await page.keyboard.press('Escape');
     await dialog(page).waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+k');
+    await field.fill('ann');
+    await page.getByText('Search everything for “ann”').waitFor();
+    t.equal(await page.getByRole('group', { name: 'Agents' }).count(), 0, 'their page is not an agent\'s to open');
+    await page.keyboard.press('Escape');
+    await dialog(page).waitFor({ state: 'detached' });
     await page.keyboard.press('?');
     await dialog(page).getByRole('heading', { name: 'Keys' }).waitFor();
     for (const text of ['All contacts', 'Go to inbox', 'Search conversations', 'Find a command']) t.ok(await dialog(page).getByText(text, { exact: true }).isVisible(), text);

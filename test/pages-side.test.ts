@@ -167,6 +167,8 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await becomes('open');
 
     await hers.keyboard.press('t');
+    await dialog(hers).getByRole('combobox', { name: 'Tags' }).waitFor();
+    await hers.mouse.click(5, 5);
     await dialog(hers).getByRole('combobox', { name: 'Tags' }).fill('refund, vip');
     await hers.keyboard.press('Enter');
     await dialog(hers).getByRole('combobox', { name: 'Tags' }).fill('late');
@@ -182,6 +184,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await told(hers, 'Moved to Billing.');
     const moved = (await service.get(`/conversations/${id}`, owner.token)).body.conversation;
     t.match(moved, { departmentId: department.id, assignedAgentId: null });
+    await hers.getByText('This conversation is no longer yours to see').waitFor();
   });
 
   t.test('[4.5] a transcript, what is wrong with it, and everything as a file', async (t) => {

@@ -53,7 +53,7 @@ function Lists(): JSX.Element {
         <div class="row">
           <AlertMenu />
           {hasRole('admin') && (
-            <ButtonLink href="/settings/numbers" kind="quiet" icon="settings">
+            <ButtonLink href="/settings/phone-numbers" kind="quiet" icon="settings">
               Numbers
             </ButtonLink>
           )}
@@ -85,10 +85,11 @@ function AlertMenu(): JSX.Element {
     <Menu
       label="Alerts of calls"
       items={[
-        { label: 'Ring tone', checked: isRinging.value, run: () => setRinging(!isRinging.peek()) },
+        { label: 'Ring tone', checked: isRinging.value, isToggle: true, run: () => setRinging(!isRinging.peek()) },
         {
           label: permission.value === 'denied' ? 'Notifications are blocked by your browser' : isPossible ? 'Notifications on the desktop' : 'No notifications in this browser',
           checked: isNotifying.value,
+          isToggle: true,
           disabled: !isPossible,
           run: () => void setNotifying(!isNotifying.peek()),
         },

@@ -39,7 +39,8 @@ export function Dialog({ title, wide = false, bare = false, onClose, children }:
         onClose();
       }}
       onMouseDown={(event) => {
-        if (event.target === element.current) onClose();
+        // A press beside it closes it, but never takes along what was typed in a form.
+        if (event.target === event.currentTarget && event.currentTarget.querySelector('form') === null) onClose();
       }}
     >
       {bare ? (

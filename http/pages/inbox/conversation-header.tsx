@@ -7,6 +7,7 @@ import { Badge } from '../design/feedback.tsx';
 import { agentName, departmentName } from '../people.ts';
 import type { Conversation } from '../records.ts';
 import { customerName, visitorOf } from './customers.ts';
+import { unconfirmed } from './side/acting.ts';
 import { ConversationActions } from './side/actions.tsx';
 
 interface HeaderProps {
@@ -24,6 +25,7 @@ export function ConversationHeader({ conversation, back, isPanelOpen, onPanel }:
     conversation.subject ?? undefined,
     conversation.assignedAgentId === null ? 'Unassigned' : agentName(conversation.assignedAgentId),
     conversation.departmentId === null ? undefined : departmentName(conversation.departmentId),
+    conversation.rating === null ? undefined : `rated ${conversation.rating} of 5`,
   ].filter((one) => one !== undefined);
   return (
     <header class="inbox-header">
@@ -38,6 +40,7 @@ export function ConversationHeader({ conversation, back, isPanelOpen, onPanel }:
         <p class="soft truncate" title={about.join(' · ')}>
           {about.join(' · ')}
           {visitorOf(conversation.visitorId)?.blockedAt != null && ' · blocked'}
+          {unconfirmed.value.has(conversation.id) && ' · saving…'}
         </p>
       </div>
       {conversation.channel === 'call' && (

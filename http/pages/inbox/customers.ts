@@ -1,6 +1,6 @@
 // Who the customers are: visitors by id, read in batches once somebody shows one, then kept by what the socket says.
 
-import { signal, type Signal } from '@preact/signals';
+import { effect, signal, type Signal } from '@preact/signals';
 import { call, token } from '../api.ts';
 import { onEvent, onResync } from '../live.ts';
 import type { Conversation, Visitor } from '../records.ts';
@@ -11,6 +11,7 @@ const gatherMs = 15;
 /** Between two questions: who scrolls past hundreds is not asked about for each row that comes up. */
 const restMs = 120;
 const retryMs = 5000;
+const patienceMs = 1500;
 
 const kept = new Map<string, Signal<Visitor | undefined>>();
 const wanted = new Set<string>();
@@ -40,6 +41,21 @@ export function customerName({ visitorId }: Pick<Conversation, 'visitorId'>): st
   if (visitor === undefined) return 'Customer';
   const said = [visitor.name, visitor.email, visitor.phoneE164].find((one) => one !== null && one.trim() !== '');
   return said ?? `Visitor ${visitor.id.slice(-4)}`;
+}
+
+/** Resolves once it is known who that is, or cannot be known soon. */
+export function customerRead({ visitorId }: Pick<Conversation, 'visitorId'>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, patienceMs);
+    const stop = effect(() => {
+      if (visitorId === null || visitorOf(visitorId) !== undefined) queueMicrotask(done);
+    });
+    function done(): void {
+      clearTimeout(timer);
+      stop();
+      resolve();
+    }
+  });
 }
 
 function want(visitorId: string): void {

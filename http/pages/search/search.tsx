@@ -64,6 +64,7 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
 
   const links = (): HTMLElement[] => [...(list.current?.querySelectorAll<HTMLElement>('a') ?? [])];
   const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.isComposing) return;
     const all = links();
     const at = all.findIndex((link) => link === document.activeElement);
     const inField = document.activeElement === field.current;
