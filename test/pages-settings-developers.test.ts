@@ -29,7 +29,7 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill(hostile);
     await button(dialog, 'Make it').click();
-    await dialog.locator('.choices .error').waitFor();
+    await dialog.locator('.check-list .error').waitFor();
     await dialog.getByLabel('Read agents, departments, sites and the workspace').check();
     await usable(t, page);
     await button(dialog, 'Make it').click();

@@ -215,14 +215,14 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     await webhook.getByText(before.secret).waitFor({ state: 'detached' });
     await webhook.getByText((await service.mailbox(owner)).secret).waitFor();
 
-    t.ok(await page.getByText('None. Every mail has been taken so far.').isVisible());
+    t.ok(await page.getByText('None. Mail goes to every address.').isVisible());
     mailServer.refuse('gone@customer.example', 550, '5.1.1 no such user here');
     await service.post('/tickets', { customerEmail: 'gone@customer.example', subject: 'Your cup', body: 'It is here.' }, owner.token);
     await service.settled();
     await page.reload();
     await button(page, 'Send again to gone@customer.example').click();
     await button(page.getByRole('dialog'), 'Send again').click();
-    await page.getByText('None. Every mail has been taken so far.').waitFor();
+    await page.getByText('None. Mail goes to every address.').waitFor();
     t.same((await service.get('/email/suppressions', owner.token)).body.suppressions, []);
     await page.close();
   });

@@ -6,6 +6,7 @@ import { call } from '../../api.ts';
 import { useCommands } from '../../commands.ts';
 import { Avatar } from '../../design/avatar.tsx';
 import { Button } from '../../design/button.tsx';
+import { copyText } from '../../design/copyable.tsx';
 import { Confirm } from '../../design/dialog.tsx';
 import { Badge, Empty, Failure, Loading, PlanLink } from '../../design/feedback.tsx';
 import { Checkbox, TextField } from '../../design/field.tsx';
@@ -93,7 +94,7 @@ function SeatLine({ seats }: { readonly seats: Resource<Seats | undefined> }): J
 function AgentTable({ shown, onOpen, onSeats }: { readonly shown: readonly Agent[]; readonly onOpen: (open: Open) => void; readonly onSeats: () => void }): JSX.Element {
   return (
     <div class="table-frame">
-      <table class="table roomy">
+      <table class="table stacks">
         <caption class="for-readers">Agents</caption>
         <thead>
           <tr>
@@ -127,7 +128,7 @@ function AgentRow({ agent, onOpen, onSeats }: { readonly agent: Agent; readonly 
         <div class="who">
           <Avatar name={agent.name} url={agent.avatarUrl} presence={agent.inviteStatus === 'joined' ? agent.status : undefined} />
           <div>
-            <p class="who-name">
+            <p>
               <strong>{agent.name}</strong> {isSelf && <span class="soft">(you)</span>}
             </p>
             <p class="soft who-more">{agent.email}</p>
@@ -179,12 +180,8 @@ async function resend(agent: Agent, onSeats: () => void): Promise<void> {
 }
 
 async function copyNote(agent: Agent): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(invitationNote(agent, me.peek()?.workspace.name ?? '', location.origin));
-    notify({ kind: 'done', text: 'Copied. Send it the way you usually talk.' });
-  } catch (error) {
-    notifyFailure(error);
-  }
+  const isCopied = await copyText(invitationNote(agent, me.peek()?.workspace.name ?? '', location.origin));
+  if (isCopied) notify({ kind: 'done', text: 'Copied. Send it the way you usually talk.' });
 }
 
 function Deactivate({ agent, onClose, onDone }: { readonly agent: Agent; readonly onClose: () => void; readonly onDone: () => void }): JSX.Element {

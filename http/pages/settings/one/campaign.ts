@@ -105,9 +105,3 @@ export function rulesInWords({ urlMatch, showAfterMs = 0, exitIntent = false, sc
 export function shareOf(part: number, whole: number): string {
   return whole === 0 ? '–' : new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(part / whole);
 }
-
-/** Where a link may lead that is shown or followed: the web, and nothing else. */
-export function webAddress(text: string): string | undefined {
-  const url = URL.parse(text.trim());
-  return url !== null && (url.protocol === 'https:' || url.protocol === 'http:') ? url.href : undefined;
-}

@@ -48,9 +48,11 @@ function CommerceForm({ commerce, onSaved }: { readonly commerce: Commerce; read
   const [removing, setRemoving] = useState(false);
   const [shown, setShown] = useState(false);
   const form = useForm(valuesOf(commerce), async (values) => {
-    onSaved(await call<Commerce>('PUT', '/workspace/commerce', { body: { ...values, url: values.url.trim() } }));
+    const saved = await call<Commerce>('PUT', '/workspace/commerce', { body: { ...values, url: values.url.trim() } });
+    form.reset(valuesOf(saved));
+    onSaved(saved);
     notify({ kind: 'done', text: 'Saved. The shop is asked from the next customer on.' });
-  });
+  }, { forbidden_url: 'url' });
   const { values } = form;
   return (
     <>

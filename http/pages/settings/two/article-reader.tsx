@@ -2,10 +2,10 @@
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
-import { Failure, Loading } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Section } from '../section.tsx';
 import { Markdown } from './markdown.tsx';
+import { Reading } from './parts.tsx';
 import type { Article } from './records.ts';
 
 export function ArticleReader({ articleId }: { readonly articleId: string }): JSX.Element {
@@ -16,10 +16,8 @@ export function ArticleReader({ articleId }: { readonly articleId: string }): JS
         <div class="card">
           <Markdown text={value.body} />
         </div>
-      ) : failure === undefined ? (
-        <Loading />
       ) : (
-        <Failure error={failure} retry={reload} />
+        <Reading failure={failure} retry={reload} />
       )}
     </Section>
   );

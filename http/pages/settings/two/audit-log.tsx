@@ -41,7 +41,7 @@ export function AuditLog(_props: SectionProps): JSX.Element {
           {isFiltered(filter) && rows !== undefined && `${countOf(found.length)} of the last ${countOf(rows.length)} entries${oldest === undefined || !list.hasMore ? '' : `, back to ${exactTime(oldest.createdAt)}`}`}
         </p>
       </div>
-      {list.failure !== undefined && <Failure error={list.failure} retry={() => (rows === undefined ? list.reload() : void list.more())} />}
+      {list.failure !== undefined && <Failure error={list.failure} retry={list.retry} />}
       {rows === undefined ? (
         list.failure === undefined && <Loading lines={8} />
       ) : (

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
-import { Badge, Banner, Failure, Loading } from '../../design/feedback.tsx';
+import { Badge, Banner } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { query } from '../../location.ts';
 import { dayOf } from '../../times.ts';
@@ -10,7 +10,7 @@ import { Section, type SectionProps } from '../section.tsx';
 import { BillingActions } from './billing-actions.tsx';
 import { intervalNames, planName, statusKinds, statusNames } from './billing-words.ts';
 import { Invoices } from './invoices.tsx';
-import { Part } from './parts.tsx';
+import { Part, Reading } from './parts.tsx';
 import { Plans } from './plans.tsx';
 import type { Standing, Subscription } from './records.ts';
 
@@ -19,11 +19,7 @@ export function Billing(_props: SectionProps): JSX.Element {
   return (
     <Section title="Billing" intro="The plan, its seats, and what was paid.">
       {value === undefined ? (
-        failure === undefined ? (
-          <Loading />
-        ) : (
-          <Failure error={failure} retry={reload} />
-        )
+        <Reading failure={failure} retry={reload} />
       ) : (
         <>
           <News standing={value} />

@@ -2,10 +2,10 @@
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
-import { Badge, Failure, Loading } from '../../design/feedback.tsx';
+import { Badge } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { amountOf, dayOf } from '../../times.ts';
-import { OutLink, Part } from './parts.tsx';
+import { OutLink, Part, Reading } from './parts.tsx';
 import type { Invoice } from './records.ts';
 
 export function Invoices(): JSX.Element {
@@ -13,16 +13,12 @@ export function Invoices(): JSX.Element {
   return (
     <Part id="invoices" title="Invoices">
       {value === undefined ? (
-        failure === undefined ? (
-          <Loading lines={2} />
-        ) : (
-          <Failure error={failure} retry={reload} />
-        )
+        <Reading failure={failure} retry={reload} lines={2} />
       ) : value.invoices.length === 0 ? (
         <p class="soft">None yet.</p>
       ) : (
         <div class="table-frame">
-          <table class="table">
+          <table class="table stacks">
             <thead>
               <tr>
                 <th scope="col">Invoice</th>

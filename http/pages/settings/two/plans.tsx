@@ -2,6 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { webUrl } from '../../addresses.ts';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
@@ -11,7 +12,6 @@ import { notify } from '../../notices.ts';
 import { intervalNames, type PlanWords, plans } from './billing-words.ts';
 import { Part } from './parts.tsx';
 import type { Interval, Standing, Subscription } from './records.ts';
-import { webUrl } from './refusals.ts';
 
 interface Checkout {
   readonly url?: string;

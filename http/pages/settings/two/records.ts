@@ -1,6 +1,8 @@
 // The records of these sections as the API's document gives them. What more than one route speaks of comes from the service's own
 // schemas; these are each the shape of one route.
 
+import type { WeeklyHours } from '../../records.ts';
+
 export { type KbJob } from '../../records.ts';
 
 export interface KbDocument {
@@ -45,6 +47,7 @@ export interface PhoneNumber {
   readonly voicemailEnabled: boolean;
   readonly recordingEnabled: boolean;
   readonly voiceProfileId: string | null;
+  readonly businessHours: WeeklyHours | null;
   readonly welcomeAudioUrl: string | null;
   readonly status: 'active' | 'released';
   readonly createdAt: string;

@@ -48,15 +48,3 @@ function regionName(regions: Intl.DisplayNames, code: string): string {
     return code;
   }
 }
-
-/** Cents of an amount as it is typed; undefined where it is none. Empty is null: without a limit. */
-export function centsOf(text: string): number | null | undefined {
-  const trimmed = text.trim().replace(',', '.');
-  if (trimmed === '') return null;
-  return /^-?\d+(?:\.\d{1,2})?$/.test(trimmed) ? Math.round(Number(trimmed) * 100) : undefined;
-}
-
-/** As it is typed. */
-export function amountText(cents: number | null): string {
-  return cents === null ? '' : (cents / 100).toFixed(2);
-}
