@@ -128,7 +128,7 @@ export interface TableRow {
 export function SeriesTable({ head, rows, label }: { readonly head: readonly string[]; readonly rows: readonly TableRow[]; readonly label: string }): JSX.Element {
   return (
     <div class="table-frame reports-table" role="region" aria-label={label} tabIndex={0}>
-      <table class="table">
+      <table class={`table ${head.length > 3 ? 'stacks' : ''}`}>
         <thead>
           <tr>
             {head.map((one, index) => (
@@ -143,7 +143,7 @@ export function SeriesTable({ head, rows, label }: { readonly head: readonly str
             <tr key={row}>
               <th scope="row">{name}</th>
               {cells.map((cell, index) => (
-                <td key={index} class="number">
+                <td key={index} class="number" data-label={head[index + 1]}>
                   {index === 0 && href !== undefined ? (
                     <a href={href} aria-label={`${cell}, ${name}`}>
                       {cell}

@@ -102,7 +102,7 @@ function Entry({ entry, startsDay }: { readonly entry: AuditEntry; readonly star
             <summary>{sentence}</summary>
             <p class="soft">{exactTime(entry.createdAt)}</p>
             <div class="table-frame">
-              <table class="table">
+              <table class="table stacks">
                 <thead>
                   <tr>
                     <th scope="col">What</th>
@@ -114,8 +114,8 @@ function Entry({ entry, startsDay }: { readonly entry: AuditEntry; readonly star
                   {changes.map(({ name, before, after }, index) => (
                     <tr key={index}>
                       <th scope="row">{name}</th>
-                      <td>{before ?? '–'}</td>
-                      <td>{after ?? '–'}</td>
+                      <td data-label="Before">{before ?? '–'}</td>
+                      <td data-label="After">{after ?? '–'}</td>
                     </tr>
                   ))}
                 </tbody>

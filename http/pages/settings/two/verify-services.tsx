@@ -128,7 +128,7 @@ function ServiceDialog({ service, onSaved, onClose }: { readonly service: Verify
   });
   const { values, set, errorOf } = form;
   return (
-    <Dialog title={service === undefined ? 'Make a service' : `Change ${service.name}`} onClose={onClose}>
+    <Dialog title={service === undefined ? 'Make a service' : `Change ${service.name}`} wide onClose={onClose}>
       <Form
         form={form}
         label={service === undefined ? 'Make a service' : 'Change a service'}
