@@ -10,7 +10,7 @@ import { filterEntries } from '../http/pages/settings/two/audit-filter.ts';
 import { actorOf, areaOf, areas, deedOf, dropReasons, knownActions, type Names } from '../http/pages/settings/two/audit-sentences.ts';
 import { plans } from '../http/pages/settings/two/billing-words.ts';
 import { eventGroups } from '../http/pages/settings/two/events.ts';
-import type { AuditEntry } from '../http/pages/settings/two/records.ts';
+import type { AuditEntry } from '../http/pages/records.ts';
 import { scopes } from '../http/pages/settings/two/scopes.ts';
 import { verifyChannels } from '../store/verify-services.ts';
 import { channels, countriesInWords, countriesOf } from '../http/pages/settings/two/verify-words.ts';

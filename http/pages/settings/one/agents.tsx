@@ -15,7 +15,7 @@ import { Menu, type MenuItem } from '../../design/menu.tsx';
 import { type Resource, useResource } from '../../design/resource.ts';
 import { notify, notifyFailure } from '../../notices.ts';
 import { agents, keepColleague, peopleFailure, readPeople } from '../../people.ts';
-import type { Agent } from '../../records.ts';
+import type { Agent, Standing } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { EditAgent } from './agent-dialog.tsx';
@@ -23,11 +23,7 @@ import { invitationNote, mayEdit } from './agent-rights.ts';
 import { InviteAgent } from './invite-dialog.tsx';
 import { channelNames, counted, roleNames } from './words.ts';
 
-export interface Seats {
-  readonly limit: number | null;
-  readonly taken: number;
-}
-
+type Seats = Standing['entitlements']['seats'];
 type Open = { readonly kind: 'invite' } | { readonly kind: 'edit' | 'deactivate'; readonly agent: Agent };
 
 export function Agents(_props: SectionProps): JSX.Element {
@@ -35,7 +31,7 @@ export function Agents(_props: SectionProps): JSX.Element {
   const [wanted, setWanted] = useState('');
   const [withGone, setWithGone] = useState(false);
   const isAdmin = hasRole('admin');
-  const seats = useResource<Seats | undefined>(async (signal) => (isAdmin ? (await call<{ entitlements: { seats: Seats } }>('GET', '/billing/subscription', { signal })).entitlements.seats : undefined), [isAdmin]);
+  const seats = useResource<Seats | undefined>(async (signal) => (isAdmin ? (await call<Standing>('GET', '/billing/subscription', { signal })).entitlements.seats : undefined), [isAdmin]);
   useCommands(() => (isAdmin ? [{ id: 'agent.invite', title: 'Invite an agent', group: 'This page', keys: ['n'], run: () => setOpen({ kind: 'invite' }) }] : []), [isAdmin]);
 
   const all = [...agents.value.values()].sort((a, b) => a.name.localeCompare(b.name));

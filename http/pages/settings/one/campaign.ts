@@ -1,29 +1,7 @@
 // A campaign as the API has it, as a form holds it, and in words.
 
-import type { CampaignContent, CampaignFrequency, UrlMatch } from '../../records.ts';
+import type { Campaign, CampaignContent, CampaignFrequency, CampaignStatus, TriggerRules, UrlMatch } from '../../records.ts';
 import { matchInWords } from './url-words.ts';
-
-export type CampaignStatus = 'draft' | 'live' | 'paused' | 'archived';
-
-export interface TriggerRules {
-  readonly urlMatch?: UrlMatch;
-  readonly showAfterMs?: number;
-  readonly exitIntent?: boolean;
-  readonly scrollDepthPct?: number;
-  readonly frequency?: CampaignFrequency;
-  readonly officeHoursOnly?: boolean;
-}
-
-export interface Campaign {
-  readonly id: string;
-  readonly name: string;
-  readonly status: CampaignStatus;
-  readonly triggerRules: TriggerRules;
-  readonly content: CampaignContent;
-  readonly stats: { readonly impressions: number; readonly clicks: number; readonly startedChats: number };
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
 
 export type QuickReply = NonNullable<CampaignContent['quickReplies']>[number];
 

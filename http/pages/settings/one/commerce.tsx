@@ -11,13 +11,8 @@ import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
 import { same } from '../../design/three-way.ts';
 import { notify } from '../../notices.ts';
+import type { Commerce } from '../../records.ts';
 import { SaveLine } from './save-line.tsx';
-
-interface Commerce {
-  readonly url: string | null;
-  readonly secret: string | null;
-  readonly source: string | null;
-}
 
 const secretBytes = 24;
 

@@ -96,7 +96,7 @@ function DepartmentCard({ department, onOpen }: { readonly department: Departmen
 }
 
 function DepartmentDialog({ department, onClose }: { readonly department: Department | undefined; readonly onClose: () => void }): JSX.Element {
-  const start = { name: department?.name ?? '', memberIds: department?.memberIds ?? [], isDefault: department?.isDefault ?? false };
+  const start: { readonly name: string; readonly memberIds: readonly string[]; readonly isDefault: boolean } = { name: department?.name ?? '', memberIds: department?.memberIds ?? [], isDefault: department?.isDefault ?? false };
   const form = useForm(start, async (values) => {
     // What others change meanwhile is not undone.
     const changes = changedIn(start, values);

@@ -1,18 +1,7 @@
 // A goal as the API has it, as a form holds it, and the ranges its figures are of.
 
-import type { GoalCompletion, UrlMatch } from '../../records.ts';
+import type { Goal, GoalCompletion, GoalStatus, UrlMatch } from '../../records.ts';
 import { amountText, centsOf } from '../amounts.ts';
-
-export type GoalStatus = 'active' | 'paused' | 'archived';
-
-export interface Goal {
-  readonly id: string;
-  readonly name: string;
-  readonly condition: UrlMatch;
-  readonly valueCents: number | null;
-  readonly status: GoalStatus;
-  readonly createdAt: string;
-}
 
 export interface Completions {
   readonly completions: readonly GoalCompletion[];

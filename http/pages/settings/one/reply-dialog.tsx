@@ -11,10 +11,10 @@ import { ChangedMeanwhile, useVersionedForm } from '../../design/versioned.tsx';
 import type { FormState } from '../../design/form.tsx';
 import { notify } from '../../notices.ts';
 import { readAll } from '../../people.ts';
+import type { ReplyChannel, ReplyScope, SavedReply } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
 import { CheckList } from '../check-list.tsx';
 import { filledIn, placeholders, unknownPlaceholders } from './placeholders.ts';
-import type { ReplyChannel, ReplyScope, SavedReply } from './saved-replies.tsx';
 import { listed } from './words.ts';
 
 interface ReplyValues {

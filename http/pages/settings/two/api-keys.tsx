@@ -11,12 +11,12 @@ import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import { notify } from '../../notices.ts';
+import type { ApiKey } from '../../records.ts';
 import { timeInSentence } from '../../times.ts';
 import { CheckList } from '../check-list.tsx';
 import { Section, type SectionProps } from '../section.tsx';
 import { keepOnce } from './once.ts';
 import { Reading } from './parts.tsx';
-import type { ApiKey } from './records.ts';
 import { everything, scopeLabel, scopes } from './scopes.ts';
 import { SecretOnce } from './secret-once.tsx';
 

@@ -6,8 +6,8 @@ import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { Checkbox, TextArea, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
+import type { OAuthApp } from '../../records.ts';
 import { CheckList } from '../check-list.tsx';
-import type { OAuthApp } from './records.ts';
 import { scopes } from './scopes.ts';
 
 export interface RegisteredApp extends OAuthApp {

@@ -10,12 +10,12 @@ import { Badge, Empty } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import { notify } from '../../notices.ts';
+import type { OAuthApp } from '../../records.ts';
 import { timeInSentence } from '../../times.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { AppDialog, type RegisteredApp } from './app-dialog.tsx';
 import { keepOnce } from './once.ts';
 import { Reading } from './parts.tsx';
-import type { OAuthApp } from './records.ts';
 import { scopeLabel } from './scopes.ts';
 import { SecretOnce } from './secret-once.tsx';
 

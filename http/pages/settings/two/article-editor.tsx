@@ -13,13 +13,13 @@ import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import { navigate } from '../../location.ts';
 import { notify } from '../../notices.ts';
+import type { Article } from '../../records.ts';
 import { timeInSentence } from '../../times.ts';
 import { Section } from '../section.tsx';
 import { type ArticleDraft, draftOf, forgetDraft, isChanged, keepDraft } from './article-drafts.ts';
 import { ArticleConflict } from './article-conflict.tsx';
 import { Markdown } from './markdown.tsx';
 import { Reading } from './parts.tsx';
-import type { Article } from './records.ts';
 
 const back = { href: '/settings/knowledge?tab=articles', label: 'All articles' };
 

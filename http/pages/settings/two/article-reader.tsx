@@ -3,10 +3,10 @@
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
 import { useResource } from '../../design/resource.ts';
+import type { Article } from '../../records.ts';
 import { Section } from '../section.tsx';
 import { Markdown } from './markdown.tsx';
 import { Reading } from './parts.tsx';
-import type { Article } from './records.ts';
 
 export function ArticleReader({ articleId }: { readonly articleId: string }): JSX.Element {
   const { value, failure, reload } = useResource((signal) => call<Article>('GET', `/kb/articles/${articleId}`, { signal }), [articleId]);

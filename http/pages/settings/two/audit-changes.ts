@@ -1,7 +1,7 @@
 // What an entry of the audit log says changed, field by field: the fields of before and after that differ, in words.
 
+import type { AuditEntry } from '../../records.ts';
 import type { Names } from './audit-sentences.ts';
-import type { AuditEntry } from './records.ts';
 
 export interface Change {
   readonly name: string;

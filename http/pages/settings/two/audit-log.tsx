@@ -8,13 +8,13 @@ import { SelectField, TextField } from '../../design/field.tsx';
 import { Time } from '../../design/time.tsx';
 import { query, setQuery } from '../../location.ts';
 import { agentName, agents, departmentName } from '../../people.ts';
+import type { AuditEntry } from '../../records.ts';
 import { clockTime, countOf, dayHeading, exactTime, isSameDay } from '../../times.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { changesOf } from './audit-changes.ts';
 import { type AuditFilter, filterEntries, isFiltered } from './audit-filter.ts';
 import { actorOf, areas, deedOf, type Names } from './audit-sentences.ts';
 import { usePaged } from './paged.ts';
-import type { AuditEntry } from './records.ts';
 
 const pageSize = 100;
 /** A search goes on by itself until it shows so many, or has read so many. */

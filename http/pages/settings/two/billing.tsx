@@ -5,6 +5,7 @@ import { call } from '../../api.ts';
 import { Badge, Banner } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { query } from '../../location.ts';
+import type { Standing, Subscription } from '../../records.ts';
 import { dayOf } from '../../times.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { BillingActions } from './billing-actions.tsx';
@@ -12,7 +13,6 @@ import { intervalNames, planName, statusKinds, statusNames } from './billing-wor
 import { Invoices } from './invoices.tsx';
 import { Part, Reading } from './parts.tsx';
 import { Plans } from './plans.tsx';
-import type { Standing, Subscription } from './records.ts';
 
 export function Billing(_props: SectionProps): JSX.Element {
   const { value, failure, reload } = useResource((signal) => call<Standing>('GET', '/billing/subscription', { signal }), []);

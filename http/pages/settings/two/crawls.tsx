@@ -13,11 +13,11 @@ import { Time } from '../../design/time.tsx';
 import { onEvent, onResync } from '../../live.ts';
 import { notify, notifyFailure } from '../../notices.ts';
 import { agentName } from '../../people.ts';
+import type { KbJob } from '../../records.ts';
 import { hasRole } from '../../session.ts';
 import { timeInSentence } from '../../times.ts';
 import { isOver, jobStatusKinds, jobStatusNames, mergeJob, progressOf } from './crawl-jobs.ts';
 import { OutLink, Part, Reading } from './parts.tsx';
-import type { KbJob } from './records.ts';
 
 const depths = [
   { value: '0', label: 'That page alone' },

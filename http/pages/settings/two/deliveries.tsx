@@ -9,12 +9,12 @@ import { Badge, Banner, Empty } from '../../design/feedback.tsx';
 import { Time } from '../../design/time.tsx';
 import { navigate } from '../../location.ts';
 import { notify, notifyFailure } from '../../notices.ts';
+import type { Delivery, Webhook } from '../../records.ts';
 import { dayOf, exactTime } from '../../times.ts';
 import { Section } from '../section.tsx';
 import { eventLabel } from './events.ts';
 import { usePaged } from './paged.ts';
 import { Pages, Part, Reading } from './parts.tsx';
-import type { Delivery, Webhook } from './records.ts';
 
 const back = { href: '/settings/webhooks', label: 'All webhooks' };
 const statusNames = { pending: 'On its way', delivered: 'Taken', failed: 'Given up' } as const satisfies Record<Delivery['status'], string>;

@@ -11,10 +11,10 @@ import type { Resource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import { navigate } from '../../location.ts';
 import { notify, notifyFailure } from '../../notices.ts';
+import type { Article, KbDocument } from '../../records.ts';
 import { hasRole } from '../../session.ts';
 import { countOf, sizeOf } from '../../times.ts';
 import { More, OutLink, Part, Reading } from './parts.tsx';
-import type { Article, KbDocument } from './records.ts';
 
 const pageSize = 50;
 

@@ -12,9 +12,9 @@ import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import { notify, notifyFailure } from '../../notices.ts';
+import type { DnsRecord, EmailDomain } from '../../records.ts';
 import { dayOf, now, timeInSentence } from '../../times.ts';
 import { Part, Reading } from './parts.tsx';
-import type { DnsRecord, EmailDomain } from './records.ts';
 
 function register(domain: string): Promise<{ domain: EmailDomain }> {
   return call('POST', '/email/domain', { body: { domain } });

@@ -10,8 +10,8 @@ import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
 import { notify } from '../../notices.ts';
 import { departments } from '../../people.ts';
+import type { InboundAddress } from '../../records.ts';
 import { Part, Reading } from './parts.tsx';
-import type { InboundAddress } from './records.ts';
 
 interface Mapped {
   readonly localPart: string;

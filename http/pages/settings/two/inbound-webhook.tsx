@@ -8,11 +8,8 @@ import { Copyable } from '../../design/copyable.tsx';
 import { Confirm } from '../../design/dialog.tsx';
 import { useResource } from '../../design/resource.ts';
 import { notify } from '../../notices.ts';
+import type { Integrations } from '../../records.ts';
 import { Part, Reading } from './parts.tsx';
-
-interface Integrations {
-  readonly inboundEmail: { readonly address: string; readonly secret: string };
-}
 
 export function InboundWebhook(): JSX.Element {
   const { value, failure, reload, set } = useResource((signal) => call<Integrations>('GET', '/workspace/integrations', { signal }), []);

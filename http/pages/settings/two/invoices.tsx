@@ -4,9 +4,9 @@ import type { JSX } from 'preact';
 import { call } from '../../api.ts';
 import { Badge } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
+import type { Invoice } from '../../records.ts';
 import { amountOf, dayOf } from '../../times.ts';
 import { OutLink, Part, Reading } from './parts.tsx';
-import type { Invoice } from './records.ts';
 
 export function Invoices(): JSX.Element {
   const { value, failure, reload } = useResource((signal) => call<{ invoices: Invoice[] }>('GET', '/billing/invoices', { signal }), []);

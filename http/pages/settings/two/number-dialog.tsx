@@ -9,9 +9,9 @@ import { Checkbox, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { changedIn } from '../../design/three-way.ts';
 import { notify } from '../../notices.ts';
+import type { PhoneNumber, VoiceProfile } from '../../records.ts';
 import { OwnHours } from '../own-hours.tsx';
 import { type Routing, RoutingFields, routingBody, VoiceField } from './number-routing.tsx';
-import type { PhoneNumber, VoiceProfile } from './records.ts';
 
 interface NumberValues extends Routing {
   readonly displayName: string;

@@ -8,13 +8,13 @@ import { Confirm } from '../../design/dialog.tsx';
 import { Badge, Empty, Failure } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { notify } from '../../notices.ts';
+import type { PhoneNumber, VoiceProfile } from '../../records.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { NumberDialog } from './number-dialog.tsx';
 import { routingWords } from './number-routing.tsx';
 import { NumberSearch } from './number-search.tsx';
 import { type Paged, usePaged } from './paged.ts';
 import { Pages, Part, Reading } from './parts.tsx';
-import type { PhoneNumber, VoiceProfile } from './records.ts';
 import { VoiceProfiles } from './voice-profiles.tsx';
 
 export function PhoneNumbers(_props: SectionProps): JSX.Element {

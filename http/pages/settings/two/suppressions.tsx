@@ -7,9 +7,9 @@ import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
 import { Time } from '../../design/time.tsx';
 import { notify } from '../../notices.ts';
+import type { Suppression } from '../../records.ts';
 import { usePaged } from './paged.ts';
 import { Pages, Part } from './parts.tsx';
-import type { Suppression } from './records.ts';
 
 const reasons = { bounce: 'Mail came back', rejected: 'Refused there for good' } as const satisfies Record<Suppression['reason'], string>;
 

@@ -8,8 +8,8 @@ import { Badge } from '../../design/feedback.tsx';
 import { SelectField } from '../../design/field.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
+import type { Verification, VerifyService } from '../../records.ts';
 import { Part, Reading } from './parts.tsx';
-import type { VerificationRow, VerifyService } from './records.ts';
 import { channelName, statusKinds, statusNames } from './verify-words.ts';
 
 const shownRows = 50;
@@ -17,7 +17,7 @@ const shownRows = 50;
 /** `services` is undefined while it is not known which there are. */
 export function Verifications({ services }: { readonly services: readonly VerifyService[] | undefined }): JSX.Element {
   const [serviceId, setServiceId] = useState('');
-  const { value, failure, loading, reload } = useResource((signal) => call<{ verifications: VerificationRow[] }>('GET', '/verify', { query: { limit: shownRows, serviceId }, signal }), [serviceId]);
+  const { value, failure, loading, reload } = useResource((signal) => call<{ verifications: Verification[] }>('GET', '/verify', { query: { limit: shownRows, serviceId }, signal }), [serviceId]);
   const nameOf = (id: string): string => (services === undefined ? '' : (services.find((service) => service.id === id)?.name ?? 'A former service'));
   return (
     <Part

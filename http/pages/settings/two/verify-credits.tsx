@@ -8,10 +8,10 @@ import { TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
 import { notify } from '../../notices.ts';
+import type { VerifyCredits } from '../../records.ts';
 import { amountOf } from '../../times.ts';
 import { amountError, amountText, centsOf } from '../amounts.ts';
 import { Part, Reading } from './parts.tsx';
-import type { VerifyCredits } from './records.ts';
 
 export function Credits(): JSX.Element {
   const { value, failure, reload, set } = useResource((signal) => call<VerifyCredits>('GET', '/verify/credits', { signal }), []);

@@ -11,10 +11,10 @@ import { TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import type { Resource } from '../../design/resource.ts';
 import { notify, notifyFailure } from '../../notices.ts';
+import type { VerifyService } from '../../records.ts';
 import { spanOf } from '../../times.ts';
 import { CheckList } from '../check-list.tsx';
 import { Part, Reading } from './parts.tsx';
-import type { VerifyService } from './records.ts';
 import { channels, channelsInWords, countriesInWords, countriesOf } from './verify-words.ts';
 
 export interface ServiceList {
@@ -104,9 +104,10 @@ export function VerifyServices({ list }: { readonly list: Resource<ServiceList> 
 }
 
 function ServiceDialog({ service, onSaved, onClose }: { readonly service: VerifyService | undefined; readonly onSaved: () => void; readonly onClose: () => void }): JSX.Element {
+  const enabled: readonly string[] = service?.enabledChannels ?? channels.map(({ value }) => value);
   const start = {
     name: service?.name ?? '',
-    channels: service?.enabledChannels ?? channels.map(({ value }) => value),
+    channels: enabled,
     countries: (service?.allowedCountries ?? ['US', 'CA']).join(', '),
     perMinuteCap: String(service?.perMinuteCap ?? 10),
     perDayCap: String(service?.perDayCap ?? 1000),

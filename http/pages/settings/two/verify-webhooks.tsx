@@ -9,9 +9,9 @@ import { Badge } from '../../design/feedback.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
+import type { Webhook } from '../../records.ts';
 import { keepOnce } from './once.ts';
 import { Part, Reading } from './parts.tsx';
-import type { Webhook } from './records.ts';
 
 export function VerifyWebhooks(): JSX.Element {
   const { value, failure, reload, set } = useResource((signal) => call<{ webhooks: Webhook[] }>('GET', '/verify/webhooks', { signal }), []);

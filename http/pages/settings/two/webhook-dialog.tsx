@@ -6,9 +6,9 @@ import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { Checkbox, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
+import type { Webhook } from '../../records.ts';
 import { CheckList } from '../check-list.tsx';
 import { eventGroups } from './events.ts';
-import type { Webhook } from './records.ts';
 
 export function WebhookDialog({ onMade, onClose }: { readonly onMade: (made: Webhook & { readonly secret: string }) => void; readonly onClose: () => void }): JSX.Element {
   const start: { url: string; description: string; all: boolean; events: readonly string[] } = { url: '', description: '', all: true, events: [] };

@@ -7,12 +7,12 @@ import { Button } from '../../design/button.tsx';
 import { Badge, Empty } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
+import type { Webhook } from '../../records.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { eventsInWords } from './events.ts';
 import { keepOnce } from './once.ts';
 import { Reading } from './parts.tsx';
-import type { Webhook } from './records.ts';
 import { SecretOnce } from './secret-once.tsx';
 import { WebhookDialog } from './webhook-dialog.tsx';
 
