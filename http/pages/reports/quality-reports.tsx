@@ -89,7 +89,7 @@ export function ResponseTimes({ place, request }: PanelProps): JSX.Element {
             </Figures>
             <Chart
               kind="bars"
-              labels={['First answer', '… 9 in 10', 'Solved', '… 9 in 10']}
+              labels={['Answer', '… 9 in 10', 'Solved', '… 9 in 10']}
               longLabels={rows.map(({ name }) => name)}
               values={rows.map(({ value }) => value)}
               before={before === undefined ? undefined : rows.map(({ past }) => past ?? null)}
