@@ -60,7 +60,7 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
 
     await button(documents, 'Delete Dogs').click();
     await button(page.getByRole('dialog'), 'Delete it').click();
-    await documents.getByText('Dogs').waitFor({ state: 'detached' });
+    await button(documents, 'Delete Dogs').waitFor({ state: 'detached' });
     t.equal((await service.get('/kb/documents', owner.token)).body.documents.length, 1);
 
     await button(documents, `Make an article of ${hostile}`).click();

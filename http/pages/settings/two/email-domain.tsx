@@ -75,7 +75,7 @@ function DomainForm({ label, action, onRegistered }: { readonly label: string; r
   return (
     <Form
       form={form}
-      label={label}
+      label={action}
       actions={
         <Button type="submit" kind="primary" busy={form.busy}>
           {action}
