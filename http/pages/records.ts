@@ -3,6 +3,7 @@
 
 import type { Static } from 'typebox';
 import type * as records from '../record-schemas.ts';
+import type * as reports from '../report-schemas.ts';
 import type * as schemas from '../schemas.ts';
 
 export type Agent = Static<typeof schemas.Agent>;
@@ -75,6 +76,17 @@ export type VerifyCredits = Static<typeof records.VerifyCredits>;
 export type Verification = Static<typeof records.Verification>;
 /** What was before and after is of any shape. */
 export type AuditEntry = Omit<Static<typeof records.AuditEntry>, 'before' | 'after' | 'context'> & Readonly<Record<'before' | 'after' | 'context', Readonly<Record<string, unknown>> | null>>;
+
+export type ReportHead = Static<typeof reports.ReportHead>;
+export type VolumeReport = Static<typeof reports.VolumeReport>;
+export type StatusReport = Static<typeof reports.StatusReport>;
+export type ResponseTimesReport = Static<typeof reports.ResponseTimesReport>;
+export type SatisfactionReport = Static<typeof reports.SatisfactionReport>;
+export type PerformanceReport = Static<typeof reports.PerformanceReport>;
+export type CustomersReport = Static<typeof reports.CustomersReport>;
+export type ConversionsReport = Static<typeof reports.ConversionsReport>;
+/** What a chart is drawn of. */
+export type SeriesPoint = VolumeReport['series'][number];
 
 /** What an agent's socket is told, decisions 6. `data` holds the whole record that it is about. */
 export interface LiveEvent {

@@ -1,9 +1,9 @@
 // Figures in words: what a bucket is called, how much more or less it is than before, and a sentence that says what a chart shows
 // to who does not see it. Plain functions.
 
+import type { SeriesPoint } from '../records.ts';
 import { countOf, spanOf } from '../times.ts';
 import type { Granularity } from './range.ts';
-import type { SeriesPoint } from './records.ts';
 
 const none = 'none yet';
 
