@@ -81,6 +81,9 @@ t.test('what an entry changed: the fields that differ, with names for ids', asyn
   ]);
   t.same(changesOf(entry({ context: { departmentId: 'd', nothing: null } }), names), [{ name: 'Department id', before: undefined, after: 'department d' }]);
   t.same(changesOf(entry({ before: { a: 1 }, after: { a: 1 } }), names), []);
+  t.same(changesOf(entry({ after: { inboundAddresses: [{ localPart: 'billing', departmentId: 'd' }, { localPart: 'repairs', departmentId: null }] } }), names), [
+    { name: 'Inbound addresses', before: undefined, after: 'Local part: billing, department id: department d\nLocal part: repairs' },
+  ]);
 });
 
 t.test('finding entries: by area, by whom, by words in any order', async (t) => {
