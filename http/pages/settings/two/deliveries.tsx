@@ -10,7 +10,7 @@ import { Time } from '../../design/time.tsx';
 import { navigate } from '../../location.ts';
 import { notify, notifyFailure } from '../../notices.ts';
 import type { Delivery, Webhook } from '../../records.ts';
-import { dayOf, exactTime } from '../../times.ts';
+import { dayOf, exactTime, now } from '../../times.ts';
 import { Section } from '../section.tsx';
 import { eventLabel } from './events.ts';
 import { usePaged } from './paged.ts';
@@ -170,7 +170,7 @@ function Row({ webhook, delivery, onChanged }: { readonly webhook: Webhook; read
 
 /** Of what is to come. */
 function untilTime(at: string): string {
-  const minutes = Math.ceil((Date.parse(at) - Date.now()) / 60_000);
+  const minutes = Math.ceil((Date.parse(at) - now.value) / 60_000);
   if (minutes <= 1) return 'in a moment';
   return minutes < 90 ? `in ${minutes} min` : `in ${Math.round(minutes / 60)} h`;
 }

@@ -92,7 +92,7 @@ export function Documents({ list }: { readonly list: Resource<DocumentList> }): 
 
 function Row({ document, onRemove }: { readonly document: KbDocument; readonly onRemove: () => void }): JSX.Element {
   const [busy, setBusy] = useState(false);
-  const { title, sourceUrl, sourceType, articleId, byteSize, chunkCount, ingestedAt } = document;
+  const { title, sourceUrl, sourceType, articleId, byteSize, embeddingModel, ingestedAt } = document;
   const adopt = async (): Promise<void> => {
     setBusy(true);
     try {
@@ -112,7 +112,7 @@ function Row({ document, onRemove }: { readonly document: KbDocument; readonly o
             <OutLink url={sourceUrl} />
           </small>
         )}
-        {chunkCount === 0 && <Badge>Not searched yet</Badge>}
+        {embeddingModel === null && <Badge>Not searched yet</Badge>}
       </td>
       <td class="number">{sizeOf(byteSize)}</td>
       <td>
