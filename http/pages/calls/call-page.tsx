@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiError, call as ask } from '../api.ts';
 import { ButtonLink } from '../design/button.tsx';
+import { StatusBadge } from '../design/conversation-status.tsx';
 import { Badge, Empty, Failure, Loading } from '../design/feedback.tsx';
 import { type Resource, useResource } from '../design/resource.ts';
 import { Time } from '../design/time.tsx';
@@ -74,7 +75,7 @@ function Shown({ call, read }: { readonly call: Call; readonly read: Resource<Ca
           </p>
           <div class="row">
             <OutcomeBadge call={call} />
-            <Badge>{call.status}</Badge>
+            <StatusBadge status={call.status} />
             {call.departmentId !== null && <Badge>{departmentName(call.departmentId)}</Badge>}
             <span class="soft">{call.assignedAgentId === null ? 'With nobody' : `With ${agentName(call.assignedAgentId)}`}</span>
           </div>

@@ -6,6 +6,7 @@ import { ButtonLink } from '../design/button.tsx';
 import { Empty } from '../design/feedback.tsx';
 import { Icon } from '../design/icon.tsx';
 import { Menu } from '../design/menu.tsx';
+import { Tabs } from '../design/tabs.tsx';
 import { query } from '../location.ts';
 import { isNotifying, isRinging, permission, setNotifying, setRinging } from '../notifications.ts';
 import { hasRole, me } from '../session.ts';
@@ -59,13 +60,7 @@ function Lists(): JSX.Element {
           )}
         </div>
       </header>
-      <nav class="tabs" aria-label="Lists of calls">
-        {views.map(({ view, label, href }) => (
-          <a key={view} href={href} aria-current={filter.view === view ? 'page' : undefined}>
-            {label}
-          </a>
-        ))}
-      </nav>
+      <Tabs label="Lists of calls" tabs={views.map(({ view, label, href }) => ({ href, label, isCurrent: filter.view === view }))} />
       {filter.view === 'voicemails' ? (
         <Voicemails />
       ) : (

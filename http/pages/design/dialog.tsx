@@ -27,6 +27,10 @@ export function Dialog({ title, wide = false, bare = false, onClose, children }:
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
+      // What was deleted took the button along that asked for it: then the keyboard goes on at the page.
+      requestAnimationFrame(() => {
+        if (document.activeElement === document.body) document.getElementById('main')?.focus({ preventScroll: true });
+      });
     };
   }, []);
   return (

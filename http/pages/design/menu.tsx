@@ -66,7 +66,7 @@ export function Menu({ label, class: buttonClass = 'button quiet', align = 'end'
             item.kind === 'line' ? (
               <hr key={index} />
             ) : item.kind === 'link' ? (
-              <a key={index} role="menuitem" href={item.href} onClick={() => setOpen(false)}>
+              <a key={index} role="menuitem" href={item.href} onClick={close}>
                 {item.icon}
                 {item.label}
                 {item.hint !== undefined && <span class="hint">{item.hint}</span>}

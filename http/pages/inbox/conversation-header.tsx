@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { Avatar } from '../design/avatar.tsx';
 import { ButtonLink, IconButton } from '../design/button.tsx';
-import { Badge } from '../design/feedback.tsx';
+import { StatusBadge } from '../design/conversation-status.tsx';
 import { agentName, departmentName } from '../people.ts';
 import type { Conversation } from '../records.ts';
 import { customerName, visitorOf } from './customers.ts';
@@ -34,8 +34,11 @@ export function ConversationHeader({ conversation, back, isPanelOpen, onPanel }:
       </a>
       <Avatar name={name} size={36} />
       <div class="inbox-who">
-        <h1 class="truncate" title={name}>
-          {name} <Status conversation={conversation} />
+        <h1>
+          <span class="truncate" title={name}>
+            {name}
+          </span>
+          <Status conversation={conversation} />
         </h1>
         <p class="soft truncate" title={about.join(' · ')}>
           {about.join(' · ')}
@@ -56,5 +59,5 @@ export function ConversationHeader({ conversation, back, isPanelOpen, onPanel }:
 
 function Status({ conversation: { status } }: { readonly conversation: Conversation }): JSX.Element | null {
   if (status === 'open') return null;
-  return <Badge {...(status === 'spam' ? { kind: 'bad' } : status === 'pending' ? { kind: 'warn' } : {})}>{{ pending: 'Pending', solved: 'Solved', closed: 'Closed', spam: 'Spam' }[status]}</Badge>;
+  return <StatusBadge status={status} />;
 }
