@@ -1,7 +1,7 @@
 // When the workspace is open: weekly hours and holidays in its time zone, and when that changes next. Decisions 4.10.
 
 import { allBusinessHours, type BusinessHoursRecord, deleteBusinessHours, insertBusinessHours, type OpeningHours, updateBusinessHours, type WeeklyHours } from '../store/business-hours.ts';
-import { findSite, sitePage, type SiteRecord } from '../store/sites.ts';
+import { findSite, type SiteRecord, sitesWithHours } from '../store/sites.ts';
 import { requireAdmin } from './access.ts';
 import { refuse, refuseField } from './errors.ts';
 import { theRoster } from './roster.ts';
@@ -19,7 +19,7 @@ export interface OfficeHours {
 
 /** Longer than a year of holidays, the most that a rule can hold. What does not change within it is taken as never changing. */
 const horizonDays = 370;
-/** The newest so many are looked at for whether they are open. */
+/** Of those that keep hours of their own: the newest so many are told. */
 const maxSites = 200;
 
 /** From opening to closing. */
@@ -107,7 +107,8 @@ export interface Openings {
 
 export function openings(view: View): Openings {
   const rules = listBusinessHours(view);
-  const sites = sitePage(view.db, { cursor: undefined, limit: maxSites }).filter((site) => site.businessHoursOverride !== null || rules.some((rule) => rule.siteId === site.id && rule.departmentId === null));
+  const siteIds = rules.flatMap(({ siteId, departmentId }) => (siteId === null || departmentId !== null ? [] : [siteId]));
+  const sites = sitesWithHours(view.db, { siteIds, limit: maxSites });
   const departmentIds = [...theRoster(view).departments.keys()].filter((id) => rules.some((rule) => rule.departmentId === id));
   return {
     workspace: workspaceHours(view),

@@ -8,13 +8,11 @@ import type { ConversationRecord } from '../store/conversations.ts';
 import type { Database } from '../store/database.ts';
 import { deadlineSubjects } from '../store/deadlines.ts';
 import { foldCompletion, type ReportedCompletion } from '../store/goal-rollups.ts';
-import { beginRebuild, differencesOfMonth, buildDayBefore, reportedMonths } from '../store/rollup-rebuild.ts';
+import { beginRebuild, buildDayBefore, differencesOfMonth, rebuildDeadline, reportedMonths } from '../store/rollup-rebuild.ts';
 import { dayMs, foldConversation, type ReportedConversation } from '../store/rollups.ts';
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
 import type { DeadlineParams } from './runtime/deadlines.ts';
-
-export const rebuildDeadline = 'reports.rebuild';
 
 /** Folds a change of a conversation in; `before` undefined: it is new. */
 export function foldChange(ctx: Context, before: ConversationRecord | undefined, after: ConversationRecord): void {

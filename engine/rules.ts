@@ -1,6 +1,7 @@
 // What the engine is told of the specification: which command each kind of deadline runs, and how each kind of outside work
 // is done. A new timer or a new kind of work is a line here.
 
+import { rebuildDeadline } from '../store/rollup-rebuild.ts';
 import { type AttachmentCopy, copyKind, copyRetryDelaysMs, settleCopy } from './attachment-copies.ts';
 import { returnConversations, returnDeadline } from './agents.ts';
 import { ringTimeoutDeadline } from './call.ts';
@@ -15,7 +16,7 @@ import { embedKind, embedRetryDelaysMs, sweep, sweepDeadline } from './knowledge
 import { keptOfMail, type Mail, mailKind, mailRetryDelaysMs } from './mail.ts';
 import { settleMail } from './mail-delivery.ts';
 import { maintain, maintenanceDeadline } from './maintenance.ts';
-import { rebuildDeadline, rebuildReports } from './rollups.ts';
+import { rebuildReports } from './rollups.ts';
 import { drainDeadline, drainOn } from './routing.ts';
 import type { DeadlineCommands } from './runtime/deadlines.ts';
 import type { OutboxItem, OutboxKinds } from './runtime/outbox.ts';

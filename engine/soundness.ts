@@ -10,9 +10,10 @@ import { type Place, placeKinds } from '../store/directory-places.ts';
 import { directoryWorkspaces, reservedWorkspaces } from '../store/directory.ts';
 import { directoryMigrations } from '../store/migrations/directory.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
+import { isRebuilding } from '../store/rollup-rebuild.ts';
 import { countsOf, deadlineKinds, outboxKindsIn, workspaceFaults } from '../store/soundness.ts';
 import { findWorkspace } from '../store/workspaces.ts';
-import { rebuildDeadline, verifyReports } from './rollups.ts';
+import { verifyReports } from './rollups.ts';
 import { deadlineCommands, outboxKindNames } from './rules.ts';
 
 export interface Finding {
@@ -99,10 +100,6 @@ export function verifyWorkspace(path: string, workspaceId: string): { findings: 
     }),
   );
   return { findings, counts };
-}
-
-function isRebuilding(db: Database): boolean {
-  return deadlineKinds(db).includes(rebuildDeadline);
 }
 
 /** directory.db itself. */

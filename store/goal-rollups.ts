@@ -54,12 +54,11 @@ function added(sums: GoalSums | undefined, key: GoalKey, completion: ReportedCom
   };
 }
 
-export function foldCompletion(db: Database, completion: ReportedCompletion): void {
-  for (const key of keysOf(completion)) putRow(db, key, added(findSums(db, key), key, completion));
-}
+const ofGoalCell = 'departmentId = @departmentId AND goalId = @goalId';
+const ofGoalKey = `${ofGoalCell} AND grain = @grain AND period = @period`;
 
-function findSums(db: Database, key: GoalKey): GoalSums | undefined {
-  return db.get<GoalSums>('SELECT completions, valueCents, quarters FROM rollupGoal WHERE departmentId = @departmentId AND goalId = @goalId AND grain = @grain AND period = @period', { ...key });
+export function foldCompletion(db: Database, completion: ReportedCompletion): void {
+  for (const key of keysOf(completion)) putRow(db, key, added(db.get<GoalSums>(`SELECT completions, valueCents, quarters FROM rollupGoal WHERE ${ofGoalKey}`, { ...key }), key, completion));
 }
 
 function putRow(db: Database, key: GoalKey, sums: GoalSums): void {
@@ -75,15 +74,30 @@ interface Days {
   readonly next: number;
 }
 
-/** Of a day of which there is nothing yet, and in its month. */
+/** Of which there is nothing yet. */
 export function buildGoalsOfDay(db: Database, day: number): void {
-  for (const [key, sums] of rollupsOf(db, { first: day, next: day + 1 }).values()) {
-    const held = key.grain === 'month' ? findSums(db, key) : undefined;
-    putRow(db, key, held === undefined ? sums : { completions: held.completions + sums.completions, valueCents: held.valueCents + sums.valueCents, quarters: '' });
+  for (const [key, sums] of rollupsOf(db, { first: day, next: day + 1 }).values()) if (key.grain === 'day') putRow(db, key, sums);
+}
+
+/** Of its days, which must be right. */
+export function buildGoalsOfMonth(db: Database, days: Days, month: number): void {
+  const sumsOfDays = `SELECT sum(completions) AS completions, sum(valueCents) AS valueCents, '' AS quarters FROM rollupGoal WHERE ${ofGoalCell} AND grain = 'day' AND period >= @first AND period < @next HAVING count(*) > 0`;
+  for (const cell of cellsIn(db)) {
+    if (cell.goalId === everyone) continue;
+    const sums = db.get<GoalSums>(sumsOfDays, { ...cell, ...days });
+    if (sums !== undefined) putRow(db, { ...cell, grain: 'month', period: month }, sums);
   }
 }
 
-/** What these days put into their rollups and their month's. */
+/** One after the other from the primary key, which is quicker than looking at every row. */
+function cellsIn(db: Database): GoalCell[] {
+  const next = 'SELECT departmentId, goalId FROM rollupGoal WHERE (departmentId, goalId) > (@departmentId, @goalId) ORDER BY departmentId, goalId LIMIT 1';
+  const cells: GoalCell[] = [];
+  for (let cell = db.get<GoalCell>(next, { departmentId: '', goalId: '' }); cell !== undefined; cell = db.get<GoalCell>(next, { ...cell })) cells.push(cell);
+  return cells;
+}
+
+/** What the rollups of these days have to hold, and those of their month if they are all of it. */
 function rollupsOf(db: Database, { first, next }: Days): Map<string, [GoalKey, GoalSums]> {
   const rollups = new Map<string, [GoalKey, GoalSums]>();
   const completions = db.iterate<ReportedCompletion>(

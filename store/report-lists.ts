@@ -139,7 +139,7 @@ interface GoalRow {
 /** Every goal that is there, and deleted ones with completions in the range; the oldest first. */
 export function goalTotals(db: Database, scope: ReportScope, range: ReportRange): GoalTotals[] {
   const sums = new Map<string, { completions: number; valueCents: number }>();
-  const { rows, periods } = scope.agentId === null ? periodsOf(range) : { rows: [range], periods: [] };
+  const { rows, periods } = scope.agentId === null ? periodsOf(db, range) : { rows: [range], periods: [] };
   const add = (goalId: string, completions: number, valueCents: number): void => {
     const sum = sums.get(goalId) ?? { completions: 0, valueCents: 0 };
     sums.set(goalId, { completions: sum.completions + completions, valueCents: sum.valueCents + valueCents });

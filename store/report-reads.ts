@@ -7,6 +7,7 @@ import { Durations } from './histogram.ts';
 import { toJson, toJsonOrNull } from './json.ts';
 import { decodeQuarters } from './quarters.ts';
 import { BucketPlan, type Buckets } from './report-buckets.ts';
+import { isRebuilding } from './rollup-rebuild.ts';
 import { type Counts, dayMs, everyone, figuresOf, monthOf, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow, startOfMonth } from './rollups.ts';
 
 /** Whose conversations count. */
@@ -122,17 +123,17 @@ export interface Periods {
 }
 
 function partsOf(db: Database, range: ReportRange): { rows: ReportRange[]; periods: Periods[] } {
-  return hasFew(db, range) ? { rows: [range], periods: [] } : periodsOf(range);
+  return hasFew(db, range) ? { rows: [range], periods: [] } : periodsOf(db, range);
 }
 
-/** A range as whole months, whole days beside them, and what is left at its ends. */
-export function periodsOf({ fromMs, toMs }: ReportRange): { rows: ReportRange[]; periods: Periods[] } {
+/** A range as whole months, whole days beside them, and what is left at its ends. While rollups are made again: as days alone. */
+export function periodsOf(db: Database, { fromMs, toMs }: ReportRange): { rows: ReportRange[]; periods: Periods[] } {
   const firstDay = Math.ceil(fromMs / dayMs);
   const nextDay = Math.floor(toMs / dayMs);
   if (firstDay >= nextDay) return { rows: [{ fromMs, toMs }], periods: [] };
   const rows = [{ fromMs, toMs: firstDay * dayMs }, { fromMs: nextDay * dayMs, toMs }];
   const [firstMonth, lastMonth] = [monthOf(firstDay * dayMs), monthOf(nextDay * dayMs)];
-  if (firstMonth === lastMonth) return { rows, periods: [{ grain: 'day', first: firstDay, next: nextDay, times: 1 }] };
+  if (firstMonth === lastMonth || isRebuilding(db)) return { rows, periods: [{ grain: 'day', first: firstDay, next: nextDay, times: 1 }] };
   const periods: Periods[] = [...endOfMonth(firstMonth, firstDay), { grain: 'month', first: firstMonth + 1, next: lastMonth, times: 1 }, ...beginningOfMonth(lastMonth, nextDay)];
   return { rows, periods: periods.filter(({ first, next }) => first < next) };
 }

@@ -2,12 +2,13 @@
 // it. Called by engine/rollups.ts: the first inside commands, the other by whoever verifies a file.
 
 import type { Database } from './database.ts';
-import { buildGoalsOfDay, differencesOfGoals } from './goal-rollups.ts';
-import { encodeBins } from './histogram.ts';
+import { deadlineSubjects } from './deadlines.ts';
+import { buildGoalsOfDay, buildGoalsOfMonth, differencesOfGoals } from './goal-rollups.ts';
+import { addBins, type Bins, encodeBins } from './histogram.ts';
 import { encodeQuarters, type QuarterFigures } from './quarters.ts';
 import {
   addRow,
-  addToPeriod,
+  type Cell,
   cellsOf,
   type Change,
   changeOf,
@@ -18,6 +19,7 @@ import {
   figuresOf,
   monthOf,
   noCounts,
+  ofCell,
   type PeriodKey,
   quarterFigures,
   quarterOf,
@@ -27,6 +29,14 @@ import {
   type ReportedRow,
   startOfMonth,
 } from './rollups.ts';
+
+/** The deadline under which they are made, a day each time; it stands until the first day is made. */
+export const rebuildDeadline = 'reports.rebuild';
+
+/** Meanwhile a month is not the sum of its days. */
+export function isRebuilding(db: Database): boolean {
+  return deadlineSubjects(db, rebuildDeadline).length > 0;
+}
 
 /** Days since 1970. */
 interface Days {
@@ -47,19 +57,20 @@ export function beginRebuild(db: Database): number {
 }
 
 /**
- * Makes the rollups of the last day before `day` that has anything to count, and adds it to its month, so that whoever reads days and
- * months meanwhile finds the same days in both. Returns that day, undefined when there is none. Of what began before it nothing may be
- * folded in until it is made.
+ * Makes the rollups of the last day before `day` that has anything to count, and of its month when that was the month's first.
+ * Returns that day, undefined when there is none. Of what began before it nothing may be folded in until it is made.
  */
 export function buildDayBefore(db: Database, day: number): number | undefined {
   const last = lastDayBefore(db, day);
   if (last === undefined) return undefined;
-  const month = monthOf(last * dayMs);
-  for (const [key, sums] of rollupsOf(db, { first: last, next: last + 1 }, ['day']).values()) {
-    addRow(db, key, sums.counts, encoded(sums));
-    addToPeriod(db, { ...key, grain: 'month', period: month }, sums);
-  }
+  for (const [key, sums] of rollupsOf(db, { first: last, next: last + 1 }, ['day']).values()) addRow(db, key, sums.counts, encoded(sums));
   buildGoalsOfDay(db, last);
+  const month = monthOf(last * dayMs);
+  const earlier = lastDayBefore(db, last);
+  if (earlier === undefined || monthOf(earlier * dayMs) !== month) {
+    buildMonth(db, month);
+    buildGoalsOfMonth(db, daysOfMonth(month), month);
+  }
   return last;
 }
 
@@ -72,6 +83,33 @@ function lastDayBefore(db: Database, day: number): number | undefined {
   );
   const times = [last?.conversation, last?.completion].flatMap((at) => (at == null ? [] : [Date.parse(at)]));
   return times.length === 0 ? undefined : Math.floor(Math.max(...times) / dayMs);
+}
+
+/** Of its days, which must be right. */
+function buildMonth(db: Database, month: number): void {
+  const sumsOfDays = `SELECT ${countNames.map((name) => `sum(${name}) AS ${name}`).join(', ')}, group_concat(firstResponses, ' ') AS firstResponses, group_concat(resolutions, ' ') AS resolutions
+    FROM rollupPeriod WHERE ${ofCell} AND grain = 'day' AND period >= @first AND period < @next HAVING count(*) > 0`;
+  for (const cell of cellsIn(db)) {
+    db.run(`DELETE FROM rollupPeriod WHERE ${ofCell} AND grain = 'month' AND period = @month`, { ...cell, month });
+    const row = db.get<Counts & Encoded>(sumsOfDays, { ...cell, ...daysOfMonth(month) });
+    if (row === undefined) continue;
+    const { firstResponses, resolutions, ...counts } = row;
+    addRow(db, { ...cell, grain: 'month', period: month }, counts, { quarters: '', firstResponses: asOneList(firstResponses), resolutions: asOneList(resolutions) });
+  }
+}
+
+function asOneList(lists: string): string {
+  const bins: Bins = new Map();
+  addBins(bins, lists);
+  return encodeBins(bins);
+}
+
+/** One after the other from the primary key, which is quicker than looking at every row. */
+function cellsIn(db: Database): Cell[] {
+  const next = 'SELECT departmentId, agentId, channel FROM rollupPeriod WHERE (departmentId, agentId, channel) > (@departmentId, @agentId, @channel) ORDER BY departmentId, agentId, channel LIMIT 1';
+  const cells: Cell[] = [];
+  for (let cell = db.get<Cell>(next, { departmentId: '', agentId: '', channel: '' }); cell !== undefined; cell = db.get<Cell>(next, { ...cell })) cells.push(cell);
+  return cells;
 }
 
 /** One by one. */

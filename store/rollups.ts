@@ -154,10 +154,10 @@ export interface Encoded {
   readonly resolutions: string;
 }
 
-const ofCell = 'departmentId = @departmentId AND agentId = @agentId AND channel = @channel';
+export const ofCell = 'departmentId = @departmentId AND agentId = @agentId AND channel = @channel';
 
 /** `quarter` is that of a day's change. */
-export function addToPeriod(db: Database, key: PeriodKey, { counts, firstResponses, resolutions }: Change, quarter?: number): void {
+function addToPeriod(db: Database, key: PeriodKey, { counts, firstResponses, resolutions }: Change, quarter?: number): void {
   const { quarters, ...held } = db.get<Encoded>(`SELECT quarters, firstResponses, resolutions FROM rollupPeriod WHERE ${ofCell} AND grain = @grain AND period = @period`, { ...key }) ?? nothingEncoded;
   const figures = quarterFigures(counts);
   addRow(db, key, counts, {

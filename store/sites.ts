@@ -65,6 +65,13 @@ export function findOldestSite(db: Database): SiteRecord | undefined {
   return row && fromRow(row);
 }
 
+/** Those of these ids, and those with an override, the newest first. */
+export function sitesWithHours(db: Database, { siteIds, limit }: { siteIds: readonly string[]; limit: number }): SiteRecord[] {
+  return db
+    .all<Row>('SELECT * FROM site WHERE businessHoursOverride IS NOT NULL OR id IN (SELECT value FROM json_each(?)) ORDER BY createdAt DESC, id DESC LIMIT ?', [toJson(siteIds), limit])
+    .map(fromRow);
+}
+
 /** Newest first, from just below `cursor`. */
 export function sitePage(db: Database, page: { cursor: Cursor | undefined; limit: number }): SiteRecord[] {
   return db

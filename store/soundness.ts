@@ -68,8 +68,10 @@ const rules: readonly Rule[] = [
   },
   { rule: 'a call is a conversation of its channel', sql: `SELECT 'call ' || conversationId AS fault FROM call JOIN conversation ON conversation.id = conversationId WHERE channel <> 'call'` },
   {
-    rule: 'a call\'s conversation knows its number',
-    sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE phoneNumberId IS NOT (SELECT phoneNumberId FROM call WHERE conversationId = conversation.id)`,
+    rule: 'a call\'s conversation knows its number and its voicemail',
+    sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE phoneNumberId IS NOT (SELECT phoneNumberId FROM call WHERE conversationId = conversation.id)
+          UNION ALL SELECT 'conversation ' || conversation.id FROM conversation LEFT JOIN voicemail ON voicemail.conversationId = conversation.id
+          WHERE voicemailAt IS NOT voicemail.createdAt OR voicemailId IS NOT voicemail.id`,
   },
   {
     rule: 'a call\'s timeline has no gap',

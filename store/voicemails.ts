@@ -1,8 +1,8 @@
 // What callers left when nobody answered. One for a call.
 
 import { type Reach, reachValues, withinReach } from './conversations.ts';
-import { below, type Cursor } from './cursor.ts';
-import type { Database } from './database.ts';
+import { below, type Cursor, newestOf } from './cursor.ts';
+import type { Database, Value } from './database.ts';
 
 export interface VoicemailRecord {
   readonly id: string;
@@ -35,12 +35,34 @@ export function setVoicemailTranscript(db: Database, voicemailId: string, transc
   db.run('UPDATE voicemail SET transcript = ? WHERE id = ?', [transcript, voicemailId]);
 }
 
-/** Newest first, from just below `cursor`, of the calls within reach. */
+/** Newest first, from just below `cursor`, of the calls within reach, or of one of them. */
 export function voicemailPage(db: Database, page: { reach: Reach; conversationId?: string | undefined; cursor: Cursor | undefined; limit: number }): VoicemailRecord[] {
-  return db.all<VoicemailRecord>(
+  const { reach, conversationId, limit } = page;
+  if (!reach.channels.includes('call')) return [];
+  const range = { ...below(page.cursor), limit };
+  if (conversationId !== undefined) return voicemailOf(db, { ...reachValues(reach), ...range, conversationId });
+  if (reach.departmentIds === null) return db.all<VoicemailRecord>('SELECT * FROM voicemail WHERE (createdAt, id) < (@at, @id) ORDER BY createdAt DESC, id DESC LIMIT @limit', range);
+  const runs = [
+    ...[null, ...reach.departmentIds].map((departmentId) => placesIn(db, 'INDEXED BY conversationVoicemails WHERE departmentId IS @departmentId', { ...range, departmentId })),
+    placesIn(db, 'INDEXED BY conversationVoicemailsOfAssignee WHERE assignedAgentId = @agentId', { ...range, agentId: reach.agentId }),
+    placesIn(db, `INDEXED BY conversationOffered WHERE handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId`, { ...range, agentId: reach.agentId }),
+  ];
+  return newestOf(runs, limit).flatMap(({ id }) => findVoicemail(db, id) ?? []);
+}
+
+/** A run of an index over conversations that have a voicemail. */
+function placesIn(db: Database, where: string, values: Readonly<Record<string, Value>>): Cursor[] {
+  return db.all(
+    `SELECT voicemailAt AS at, voicemailId AS id FROM conversation ${where} AND voicemailAt IS NOT NULL AND (voicemailAt, voicemailId) < (@at, @id)
+     ORDER BY voicemailAt DESC, voicemailId DESC LIMIT @limit`,
+    values,
+  );
+}
+
+function voicemailOf(db: Database, values: ReturnType<typeof reachValues> & { conversationId: string; at: string; id: string; limit: number }): VoicemailRecord[] {
+  return db.all(
     `SELECT voicemail.* FROM voicemail JOIN conversation ON conversation.id = voicemail.conversationId
-     WHERE ${page.conversationId === undefined ? '' : 'voicemail.conversationId = @conversationId AND '}${withinReach} AND (voicemail.createdAt, voicemail.id) < (@at, @id)
-     ORDER BY voicemail.createdAt DESC, voicemail.id DESC LIMIT @limit`,
-    { ...reachValues(page.reach), ...below(page.cursor), ...(page.conversationId === undefined ? {} : { conversationId: page.conversationId }), limit: page.limit },
+     WHERE voicemail.conversationId = @conversationId AND ${withinReach} AND (voicemail.createdAt, voicemail.id) < (@at, @id) LIMIT @limit`,
+    values,
   );
 }

@@ -22,7 +22,7 @@ import { reportedMonths } from '../store/rollup-rebuild.ts';
 import { savedReplyPage } from '../store/saved-replies.ts';
 import { sitePage } from '../store/sites.ts';
 import { suppressionPage } from '../store/suppressions.ts';
-import { voicemailPage } from '../store/voicemails.ts';
+import { insertVoicemail, voicemailPage } from '../store/voicemails.ts';
 import { deliveryPage } from '../store/webhook-deliveries.ts';
 import { tempFolder } from './support/folder.ts';
 import { type Random, randomFrom } from './support/seeded.ts';
@@ -44,6 +44,8 @@ function openNoting(t: Teardown, migrations = workspaceMigrations): { db: Databa
 
 const timeOf = (second: number): string => new Date(Date.UTC(2026, 10, 20) + second * 1000).toISOString();
 const idOf = (kind: number, number: number): string => `00000000-0000-7000-8000-${String(kind).padStart(4, '0')}${String(number).padStart(8, '0')}`;
+/** In no order of theirs. */
+const voicemailIdOf = (conversationId: string): string => `${conversationId.slice(-4)}${conversationId.slice(4, -4)}0000`;
 const agentIds = [1, 2, 3].map((number) => idOf(1, number));
 const departmentIds = [1, 2, 3].map((number) => idOf(2, number));
 const visitorIds = [1, 2].map((number) => idOf(3, number));
@@ -113,6 +115,7 @@ function fill(db: Database, random: Random, count: number): { conversations: Con
     const phoneNumberId = random.pick(numberIds);
     numberOf.set(conversation.id, phoneNumberId);
     insertCall(db, { conversationId: conversation.id, phoneNumberId, carrierCallId: conversation.id, fromE164: null, toE164: '+14155550123', phase: 'voicemail', agentId: null, isOnHold: false, isRecorded: false, ringingAgentIds: [], answeredAt: null, endedAt: null, carrierEndedAt: null, durationMs: null, recordingUrl: null, voicemailId: null, createdAt: conversation.createdAt });
+    if (random.chance(0.5)) insertVoicemail(db, { id: voicemailIdOf(conversation.id), conversationId: conversation.id, fromE164: null, durationMs: null, recordingUrl: null, transcript: null, listenedAt: null, createdAt: timeOf(20 + random.below(20)) });
   }
   return { conversations, numberOf };
 }
@@ -128,6 +131,9 @@ t.test('[5] property: a list holds what its agent may see and asks for, each onc
     const { db, plans } = openNoting(t);
     const { conversations, numberOf } = fill(db, random, 150);
     const byId = new Map(conversations.map((one) => [one.id, one]));
+    const voicemails = voicemailPage(db, { reach: { channels: ['call'], departmentIds: null, agentId: '' }, cursor: undefined, limit: 1000 });
+    t.same(voicemails.map(({ createdAt, id }) => `${createdAt}|${id}`), voicemails.map(({ createdAt, id }) => `${createdAt}|${id}`).toSorted().reverse());
+    t.ok(voicemails.length > 5);
     for (let asked = 0; asked < 25; asked += 1) {
       const reach = aReach(random);
       const limit = 1 + random.below(20);
@@ -148,6 +154,12 @@ t.test('[5] property: a list holds what its agent may see and asks for, each onc
       t.same(spam, expected(['spam'], {}, (one) => one.createdAt), `spam, ${about}`);
       const calls = allPages(limit, (cursor) => callIdPage(db, { reach, filter: callFilter, cursor, limit }), createdAt);
       t.same(calls, expected(['open', 'pending', 'solved', 'closed', 'spam'], { ...callFilter, channel: 'call' }, (one) => one.createdAt), `calls, ${about}`);
+      const reached = new Set(conversations.filter((one) => isWithin(reach, one)).map(({ id }) => id));
+      const left = voicemails.filter(({ conversationId }) => reached.has(conversationId));
+      const heard = allPages(limit, (cursor) => voicemailPage(db, { reach, cursor, limit }).map(({ id }) => id), (id) => voicemails.find((one) => one.id === id)?.createdAt ?? '');
+      t.same(heard, left.map(({ id }) => id), `voicemails, ${about}`);
+      const one = random.pick(voicemails);
+      t.same(voicemailPage(db, { reach, conversationId: one.conversationId, cursor: undefined, limit }).map(({ id }) => id), left.includes(one) ? [one.id] : [], `a voicemail, ${about}`);
     }
     const waiting = conversations.filter((one) => one.channel === 'chat' && one.status === 'open' && one.assignedAgentId === null && one.handshake === null).sort(newestFirst((one) => one.createdAt)).reverse();
     for (const reached of [null, [], departmentIds.slice(0, 1), departmentIds]) {
@@ -233,11 +245,17 @@ t.test('[4.8] of calls, what an agent may not see is not read, nor what lies bey
     for (const [index, { plan }] of plans.entries()) t.match(plan, expected[index] ?? '', about);
   }
   plans.length = 0;
+  voicemailPage(db, { reach, cursor: undefined, limit: 10 });
+  const voicemailPlace = 'voicemailAt>? AND (voicemailAt,voicemailId)<(?,?)';
+  const expected = [`INDEX conversationVoicemails (departmentId=? AND ${voicemailPlace})`, `INDEX conversationVoicemails (departmentId=? AND ${voicemailPlace})`, `INDEX conversationVoicemailsOfAssignee (assignedAgentId=? AND ${voicemailPlace})`, offered];
+  t.equal(plans.length, expected.length);
+  for (const [index, { plan }] of plans.entries()) t.match(plan, expected[index] ?? '');
+  plans.length = 0;
   callIdPage(db, { reach: { ...reach, departmentIds: null }, filter: { from: timeOf(1), to: timeOf(5) }, cursor: undefined, limit: 10 });
   t.same(plans.map(({ plan }) => plan), [`SEARCH conversation USING COVERING INDEX conversationCalls (createdAt>? AND ${place})`]);
 });
 
-t.test('[4.8] calls of before there was a list of a number\'s calls within reach are in it', async (t) => {
+t.test('[4.8] calls and voicemails of before there were lists of them within reach are in them', async (t) => {
   const path = join(tempFolder(t), 'old.db');
   const old = Database.openWriter(path, workspaceMigrations.slice(0, 24));
   const { conversations, numberOf } = fill(old, randomFrom(3), 60);
@@ -250,6 +268,10 @@ t.test('[4.8] calls of before there was a list of a number\'s calls within reach
     t.ok(expected.length > 0);
     t.same(callIdPage(db, { reach, filter: { phoneNumberId }, cursor: undefined, limit: 100 }), expected);
   }
+  const reached = new Set(conversations.filter((one) => isWithin(reach, one)).map(({ id }) => id));
+  const left = db.all<{ id: string; conversationId: string }>('SELECT id, conversationId FROM voicemail ORDER BY createdAt DESC, id DESC').filter(({ conversationId }) => reached.has(conversationId));
+  t.ok(left.length > 0);
+  t.same(voicemailPage(db, { reach, cursor: undefined, limit: 100 }).map(({ id }) => id), left.map(({ id }) => id), 'and so are voicemails');
 });
 
 t.test('[8] what is kept for a while is forgotten by index, so many rows at a time', async (t) => {

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { officeHours } from '../engine/office-hours.ts';
 import { isoWithOffset, isTimeZone, localDays } from '../engine/time-zones.ts';
 import type { WeeklyHours } from '../store/business-hours.ts';
+import { insertSite } from '../store/sites.ts';
 import { startService } from './support/service.ts';
 
 const berlin = 'Europe/Berlin';
@@ -201,6 +203,12 @@ t.test('business hours over HTTP', async (t) => {
       departments: [{ departmentId: department.body.id, officeHoursOpen: false, nextChange: '2026-11-20T22:00:00.000+01:00' }],
     });
     t.same((await now(stranger.token)).sites, [], 'another workspace has none of it');
+    const db = service.running.services.engine.workspace(owner.workspaceId)?.db;
+    for (let number = 0; db !== undefined && number < 210; number += 1) {
+      insertSite(db, { id: randomUUID(), version: 1, name: 'Another', domain: `shop${number}.example.org`, embedId: `many${number}`, primaryColor: '#000000', launcherPosition: 'right', welcomeMessage: '', businessHoursOverride: null, allowedOrigins: [], createdAt: '2999-01-01T00:00:00.000Z' });
+    }
+    t.same((await now(agent.token)).sites.map(({ siteId }: { siteId: string }) => siteId), [owner.siteId], 'however many there are that have none');
+    db?.run(`DELETE FROM site WHERE embedId LIKE 'many%'`);
     for (const { body } of made) await service.delete(`/business-hours/${body.id}`, owner.token);
     await service.delete(`/departments/${department.body.id}`, owner.token);
   });

@@ -49,6 +49,7 @@ const breaks: [string, RegExp][] = [
   [`DELETE FROM deadline WHERE kind = 'conversation.autoClose'`, /solved conversation will close/],
   [`UPDATE conversation SET channel = 'chat' WHERE channel = 'call'`, /call is a conversation of its channel/],
   [`UPDATE conversation SET phoneNumberId = NULL`, /knows its number/],
+  [`UPDATE conversation SET voicemailId = 'x'`, /and its voicemail/],
   [`DELETE FROM callEvent WHERE position = (SELECT min(position) + 1 FROM callEvent)`, /timeline has no gap/],
   [`DELETE FROM deadline WHERE kind = 'workspace.maintain'`, /daily upkeep/],
   [`UPDATE outbox SET isFirst = 0, state = 'queued', settledAt = NULL`, /of each target/],

@@ -173,7 +173,7 @@ export const workspaceRoutes = [
     path: '/business-hours/now',
     tag: 'Business hours',
     summary: 'Read what is open now',
-    description: 'The workspace, and each site and department that has hours of its own; the others are open as the workspace is.',
+    description: 'The workspace, and each site (the newest 200) and department that has hours of its own; the others are open as the workspace is.',
     access: { kind: 'agent', scope: 'agents:read' },
     reply: {
       status: 200,

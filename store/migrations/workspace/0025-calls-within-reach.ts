@@ -1,7 +1,8 @@
 import type { Migration } from '../../database.ts';
 
-// Calls are listed by their number or by who has them from runs of what an agent may see, too, as other lists are. Which number a call
-// came in on never changes; a trigger writes it beside what an agent's reach goes by, so that no writer can forget to.
+// Calls by their number or by who has them, and voicemails, are listed from runs of what an agent may see, as other lists are. The number
+// that a call came in on and its voicemail never change; triggers write them beside what an agent's reach goes by, so that no writer can
+// forget to.
 export const callsWithinReach: Migration = {
   version: 25,
   name: 'calls-within-reach',
@@ -13,7 +14,17 @@ BEGIN
   UPDATE conversation SET phoneNumberId = new.phoneNumberId WHERE id = new.conversationId;
 END;
 
+ALTER TABLE conversation ADD COLUMN voicemailAt TEXT;
+ALTER TABLE conversation ADD COLUMN voicemailId TEXT;
+UPDATE conversation SET (voicemailAt, voicemailId) = (SELECT createdAt, id FROM voicemail WHERE conversationId = conversation.id) WHERE channel = 'call';
+CREATE TRIGGER voicemailAdded AFTER INSERT ON voicemail
+BEGIN
+  UPDATE conversation SET voicemailAt = new.createdAt, voicemailId = new.id WHERE id = new.conversationId;
+END;
+
 CREATE INDEX conversationCallsOfNumber ON conversation (phoneNumberId, departmentId, createdAt, id) WHERE channel = 'call';
 CREATE INDEX conversationCallsOfAssignee ON conversation (assignedAgentId, departmentId, createdAt, id) WHERE channel = 'call';
+CREATE INDEX conversationVoicemails ON conversation (departmentId, voicemailAt, voicemailId) WHERE voicemailAt IS NOT NULL;
+CREATE INDEX conversationVoicemailsOfAssignee ON conversation (assignedAgentId, voicemailAt, voicemailId) WHERE voicemailAt IS NOT NULL;
 `,
 };
