@@ -279,6 +279,31 @@ t.test('calls in the pages', { skip: noBrowser }, async (t) => {
     await annPage.getByRole('region', { name: 'Conversation' }).getByText('Ann answered.').waitFor();
     t.strictSame(await barriersOf(annPage), []);
 
+    const late = await ringLine(service, line);
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let serve = (): void => undefined;
+    const served = new Promise<void>((resolve) => (serve = resolve));
+    await annPage.route(
+      `**/api/v1/calls/${late.id}`,
+      async (route) => {
+        const response = await route.fetch();
+        serve();
+        await released;
+        await route.fulfill({ response });
+      },
+      { times: 1 },
+    );
+    await annPage.goto(`${service.url}/calls/${late.id}`);
+    await served;
+    await deliver(service, line, { type: 'ended', callId: late.callId });
+    await annPage.locator('.calls-heading').getByText('Missed').waitFor();
+    const again = annPage.waitForResponse(`**/api/v1/calls/${late.id}`);
+    release();
+    await (await again).finished();
+    await annPage.locator('.calls-heading').getByText('Missed').waitFor();
+    t.equal(await annPage.locator('.calls-heading').getByText('Ringing').count(), 0, 'an older answer takes nothing back');
+
     await annPage.goto(`${service.url}/calls/019aa000-0000-7000-8000-000000000001`);
     await annPage.getByText('This call is not there, or not yours to see').waitFor();
   });

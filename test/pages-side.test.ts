@@ -136,6 +136,8 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await deaf.goto(`${service.url}/inbox/all/${id}`);
     await button(deaf, 'Assign').waitFor();
     await deaf.getByText('Cat', { exact: true }).first().waitFor();
+    // All that it reads by itself is read: lists are counted then.
+    await deaf.getByRole('link', { name: /All open \d/ }).waitFor();
     await service.post(`/conversations/${id}/assign-to-agent`, { agentId: bob.agentId, expectedVersion: (await record(id)).version, force: true }, owner.token);
     await deaf.keyboard.press('m');
     await dialog(deaf).getByText('Bob took it a moment ago.').waitFor();

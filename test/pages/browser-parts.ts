@@ -132,12 +132,17 @@ export function deafenSocket(): void {
 
 const realTimeout = setTimeout;
 const hurried = new Set<number>();
+const maxWaitMs = 5000;
 /** Timers of exactly so long do not wait. */
 export function hurry(ms: number): void {
   hurried.add(ms);
 }
 globalThis.setTimeout = new Proxy(realTimeout, {
-  apply: (timeout, self, [run, ms, ...rest]: [() => void, number?, ...unknown[]]) => Reflect.apply(timeout, self, [run, ms !== undefined && hurried.has(ms) ? 0 : ms, ...rest]),
+  apply(timeout, self, [run, ms = 0, ...rest]: [() => void, number?, ...unknown[]]) {
+    const timer = Reflect.apply(timeout, self, [run, hurried.has(ms) ? 0 : ms, ...rest]);
+    // What only goes away after a while keeps no test waiting.
+    return ms > maxWaitMs ? timer.unref() : timer;
+  },
 });
 
 type Fetch = typeof fetch;
