@@ -19,6 +19,9 @@ const failures = ['ThreadFailed', 'ThreadBusy', 'ThreadUnavailable', 'RangeError
 const shrinkingMs = 20_000;
 /** What the process may have at any moment of a mail, beside what it had once its thread had read the first one. */
 export const maxMailMb = 256;
+/** Other mails of each kind for one that is as large as a mail may be, which takes seconds. */
+const mailsPerLarge = 50;
+const maxToldBytes = 100_000;
 
 export interface MailOptions {
   readonly seed: number;
@@ -116,13 +119,13 @@ export class MailRange {
 export async function fuzzMails(range: MailRange, options: MailOptions): Promise<MailOutcome> {
   const fixtures = fixtureMails();
   const found: string[] = [];
-  const check = async (what: string, property: fc.IAsyncProperty<[Uint8Array]> | fc.IAsyncProperty<[Part]>): Promise<void> => {
+  const check = async (what: string, property: fc.IAsyncProperty<[Uint8Array]> | fc.IAsyncProperty<[Part]>, runs = options.runs): Promise<void> => {
     // One of the two; fast-check's own type does not see that they are alike.
-    const details = await fc.check(property as fc.IAsyncProperty<[unknown]>, { seed: options.seed, numRuns: options.runs, interruptAfterTimeLimit: options.runs * 500 + shrinkingMs });
+    const details = await fc.check(property as fc.IAsyncProperty<[unknown]>, { seed: options.seed, numRuns: runs, interruptAfterTimeLimit: options.runs * 500 + shrinkingMs });
     if (!details.failed) return;
     const [example] = details.counterexample ?? [];
     const raw = example instanceof Uint8Array ? Buffer.from(example) : written(example as Part);
-    found.push(`${what}: ${String(details.errorInstance)}\n  base64 -d <<< ${raw.toString('base64')}`);
+    found.push(`${what}: ${String(details.errorInstance)}\n  ${raw.length > maxToldBytes ? `${raw.length} bytes, which begin with ${JSON.stringify(raw.subarray(0, 500).toString('latin1'))}` : `base64 -d <<< ${raw.toString('base64')}`}`);
   };
   await check('a sound mail', fc.asyncProperty(partOf(3), async (part) => {
     const raw = written(part);
@@ -131,6 +134,8 @@ export async function fuzzMails(range: MailRange, options: MailOptions): Promise
   }));
   await check('a damaged mail', fc.asyncProperty(damaged(fixtures), async (raw) => void (await range.read(raw))));
   await check('an odd mail', fc.asyncProperty(odd, async (raw) => void (await range.read(raw))));
+  const largeRuns = Math.floor(options.runs / mailsPerLarge);
+  if (largeRuns > 0) await check('a large mail', fc.asyncProperty(large, async (raw) => void (await range.read(raw))), largeRuns);
   return { failures: found, ...range.counts };
 }
 
@@ -231,6 +236,15 @@ const oddBody = fc.oneof(
   fc.uint8Array({ maxLength: 500 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
 );
 const odd: fc.Arbitrary<Uint8Array> = fc.tuple(fc.array(oddHeader, { maxLength: 6 }), fc.constantFrom('\r\n', '\r\n', '\n', '\r'), oddBody, fc.constantFrom(1, 1, 1, 5)).map(([headers, end, text, times]) => Buffer.from(`${headers.join(end)}${end}${end}${text.repeat(times)}`, 'utf8'));
+
+/** What one sender fills a mail with, up to the text that is read and up to the whole that is taken. */
+const large: fc.Arbitrary<Uint8Array> = fc
+  .record({
+    head: fc.constantFrom('', 'Content-Type: text/html', 'Content-Transfer-Encoding: quoted-printable', 'Content-Type: text/html\r\nContent-Transfer-Encoding: base64', 'Content-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: attachment', 'Content-Type: multipart/mixed; boundary=x', 'Content-Type: multipart/report; report-type=delivery-status; boundary=x', 'Content-Type: message/rfc822', 'Content-Type: text/plain; charset=iso-2022-jp', 'Content-Type: text/html; charset=gb18030'),
+    unit: fc.constantFrom('x', 'All work and no play. ', 'All work and no play.\r\n', '<div>', '<ul><li>x', '<b>x</b>', '<a href="http://a.example/">x</a>', '&amp;', '<!--', '> \r\n', '\n', '=\r\n', '=41', 'QUFB', 'QUFB\r\n', '--x\r\n', '--x\r\n\r\nhello\r\n', 'Content-Type: message/rfc822\r\n\r\n', 'Final-Recipient: rfc822; a@b.example\r\nAction: failed\r\n\r\n', '\x1b$B$"\x1b(B', '\xb0\xa1'),
+    bytes: fc.constantFrom(3.9 * 1024 * 1024, 35.9 * 1024 * 1024),
+  })
+  .map(({ head, unit, bytes }) => Buffer.concat([Buffer.from(`From: Kim <kim@example.org>${eol}${head}${eol}${eol}`), Buffer.alloc(Math.floor(bytes), unit, 'latin1')]));
 
 function raise(message: string): never {
   throw new Error(message);

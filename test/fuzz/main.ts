@@ -68,6 +68,6 @@ async function mails(): Promise<number> {
   const startedMs = performance.now();
   const outcome = await fuzzMails(await MailRange.start(teardown), { seed, runs });
   for (const failure of outcome.failures) console.log(`\n${failure}\n  npm run fuzz -- --seed ${seed} --runs ${runs} --only mail`);
-  console.log(`\n${outcome.mails} mails in ${Math.round((performance.now() - startedMs) / 1000)} s, ${outcome.refused} refused; the slowest took ${Math.round(outcome.slowestMs)} ms`);
+  console.log(`\n${outcome.mails} mails in ${Math.round((performance.now() - startedMs) / 1000)} s, ${outcome.refused} refused; the slowest took ${Math.round(outcome.slowestMs)} ms, the largest ${Math.round(outcome.mostMb)} MB`);
   return outcome.failures.length;
 }
