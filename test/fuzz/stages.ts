@@ -87,7 +87,12 @@ const stages: Readonly<Record<string, Stage>> = {
     return { caller: 'key', body: { factorId, code: new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: world.service.clock.now() }) } };
   },
   'verifyService.delete': async (world) => ({ caller: 'admin', params: { serviceId: (await world.asAdmin('POST', '/verify/services', { name: 'Another' })).id } }),
-  'verifyWebhook.delete': async (world) => ({ caller: 'admin', params: { webhookId: (await world.asAdmin('POST', '/verify/webhooks', { url: `${world.siteUrl}/hook` })).id } }),
+  'verifyWebhook.delete': async (world) => {
+    // A workspace may have so many.
+    const [present] = (await world.asAdmin('GET', '/verify/webhooks')).webhooks;
+    const { id } = present ?? (await world.asAdmin('POST', '/verify/webhooks', { url: `${world.siteUrl}/hook` }));
+    return { caller: 'admin', params: { webhookId: id } };
+  },
 
   'widget.app': async (world) => ({ params: { file: await namedIn(world, '/widget.js', /app-[\w-]+\.js/) } }),
   'page.asset': async (world) => ({ params: { file: await namedIn(world, '/sign-in', /(?<=\/assets\/)[^"]+/) } }),
