@@ -27,11 +27,20 @@ export function listNotes(view: View, conversationId: string): NoteView[] {
   return notesOf(view.db, conversationId).map((note) => noteView(view, note));
 }
 
-/** Refuses not_found, invalid_body. */
-export const createNote = command('note.create', (ctx, params: { conversationId: string; body: string }): { note: NoteView } => {
+/** `noteId`: the id that the note shall have, so that it can be sent again without being there twice. */
+interface NewNote {
+  readonly conversationId: string;
+  readonly noteId?: string | undefined;
+  readonly body: string;
+}
+
+/** Refuses not_found, invalid_body, conflict for the noteId of another note. */
+export const createNote = command('note.create', (ctx, params: NewNote): { note: NoteView } => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
   requireText(params.body);
-  return { note: addNote(ctx, conversation, agent, params.body) };
+  const written = params.noteId === undefined ? undefined : findNote(ctx.db, params.noteId);
+  if (written !== undefined && (written.authorAgentId !== agent.id || written.conversationId !== conversation.id)) refuse('conflict', { message: 'Another note has this noteId.' });
+  return { note: written === undefined ? addNote(ctx, conversation, agent, { id: params.noteId, body: params.body }) : noteView(ctx, written) };
 });
 
 /** The caller's latest note here: replaced by `body`, made if there is none, deleted when `body` is empty. */
@@ -43,7 +52,7 @@ export const writeWorkingNote = command('note.write', (ctx, params: { conversati
     if (latest !== undefined) dropNote(ctx, conversation, latest);
     return { note: null };
   }
-  if (latest === undefined) return { note: addNote(ctx, conversation, agent, body) };
+  if (latest === undefined) return { note: addNote(ctx, conversation, agent, { body }) };
   const note: NoteRecord = { ...latest, body, updatedAt: ctx.at };
   updateNote(ctx.db, note);
   return { note: tellOfNote(ctx, conversation, note, 'note.updated') };
@@ -58,8 +67,8 @@ export const removeNote = command('note.delete', (ctx, params: { conversationId:
   dropNote(ctx, conversation, note);
 });
 
-function addNote(ctx: Context, conversation: ConversationRecord, agent: AgentRecord, body: string): NoteView {
-  const note: NoteRecord = { id: ctx.ids.uuid(), conversationId: conversation.id, visitorId: conversation.visitorId, authorAgentId: agent.id, body, createdAt: ctx.at, updatedAt: ctx.at };
+function addNote(ctx: Context, conversation: ConversationRecord, agent: AgentRecord, draft: { id?: string | undefined; body: string }): NoteView {
+  const note: NoteRecord = { id: draft.id ?? ctx.ids.uuid(), conversationId: conversation.id, visitorId: conversation.visitorId, authorAgentId: agent.id, body: draft.body, createdAt: ctx.at, updatedAt: ctx.at };
   insertNote(ctx.db, note);
   return tellOfNote(ctx, conversation, note, 'note.created');
 }

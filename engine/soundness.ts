@@ -1,11 +1,12 @@
 // Whether the files of a data folder are as they must be: each for itself, and all with one another. Reads alone, so that it may
-// be asked while the service runs; what was on its way when both sides were read is not held against them by who asks again.
+// be asked while the service runs; what was on its way when both sides were read is not held against them by who asks again. Nor is
+// what a process left on its way that died: the next start brings it to its end or undoes it.
 
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database, DatabaseUnusable, isStorageFailure, type Migration } from '../store/database.ts';
-import { placeKinds } from '../store/directory-places.ts';
+import { type Place, placeKinds } from '../store/directory-places.ts';
 import { directoryWorkspaces, reservedWorkspaces } from '../store/directory.ts';
 import { directoryMigrations } from '../store/migrations/directory.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
@@ -43,6 +44,42 @@ export function workspacePath(dataDir: string, workspaceId: string): string {
 export function workspaceIdsIn(dataDir: string): string[] {
   const folder = join(dataDir, folderName);
   return existsSync(folder) ? readdirSync(folder).flatMap((name) => fileName.exec(name)?.[1] ?? []).sort() : [];
+}
+
+/** Those of them that have come to be. In the others, which a registration has begun, there is nothing yet; the next start removes what a dead process left of one. */
+export function madeWorkspaceIdsIn(dataDir: string): string[] {
+  // Before directory.db is read: a registration that begins after this is not in the list, one that began before is in directory.db.
+  const ids = workspaceIdsIn(dataDir);
+  const begun = new Set(begunWorkspaceIds(dataDir));
+  return ids.filter((workspaceId) => !begun.has(workspaceId) || isMade(workspacePath(dataDir, workspaceId)));
+}
+
+function begunWorkspaceIds(dataDir: string): string[] {
+  let directory: Database | undefined;
+  try {
+    directory = Database.openReader(directoryPath(dataDir));
+    return reservedWorkspaces(directory).map(({ id }) => id);
+  } catch (error) {
+    // Found by verifyDirectory().
+    if (error instanceof DatabaseUnusable || isStorageFailure(error)) return [];
+    throw error;
+  } finally {
+    directory?.close();
+  }
+}
+
+/** A file that cannot be read is somebody's for all that is known. */
+function isMade(path: string): boolean {
+  let db: Database | undefined;
+  try {
+    db = Database.openReader(path);
+    return db.version > 0 && findWorkspace(db) !== undefined;
+  } catch (error) {
+    if (error instanceof DatabaseUnusable || isStorageFailure(error)) return true;
+    throw error;
+  } finally {
+    db?.close();
+  }
 }
 
 /** The file itself: pages, indexes, constraints, schema, and every rule of its rows. */
@@ -100,13 +137,14 @@ function disagreements(directory: Database, dataDir: string, workspaceId: string
   }
   try {
     return placeKinds.flatMap((kind) => {
-      const here = new Set(kind.ofWorkspace(db).map(({ text }) => text));
-      const there = new Set(kind.ofDirectory(directory, workspaceId).map(({ text }) => text));
+      const [here, there] = [kind.ofWorkspace(db), kind.ofDirectory(directory, workspaceId)];
+      const onTheirWay = new Set(kind.onTheirWay(directory, workspaceId));
       const rule = `directory.db knows every ${kind.title}, and no other`;
-      return [
-        ...[...here].filter((text) => !there.has(text)).map((text) => ({ where: `workspace ${workspaceId}`, rule, fault: `it does not know ${text}` })),
-        ...[...there].filter((text) => !here.has(text)).map((text) => ({ where: `workspace ${workspaceId}`, rule, fault: `it alone knows ${text}` })),
-      ];
+      const faultsOf = (places: readonly Place[], others: readonly Place[], told: string): Finding[] => {
+        const known = new Set(others.map(({ text }) => text));
+        return places.filter(({ text, ownerId }) => !known.has(text) && !onTheirWay.has(ownerId)).map(({ text }) => ({ where: `workspace ${workspaceId}`, rule, fault: `${told} ${text}` }));
+      };
+      return [...faultsOf(here, there, 'it does not know'), ...faultsOf(there, here, 'it alone knows')];
     });
   } catch (error) {
     if (isStorageFailure(error)) return [];

@@ -8,6 +8,10 @@ import { slugsOf } from './pipeline.ts';
 import { fullPath, type OtherReply, type Route } from './route.ts';
 
 type Json = Record<string, unknown>;
+/** By media type. */
+type Content = Record<string, { schema: object }>;
+
+const jsonType = 'application/json';
 
 export function openApi(routes: readonly Route[], options: { baseUrl: string; version: string }): Json {
   const paths: Record<string, Json> = {};
@@ -119,16 +123,20 @@ function operationOf(route: Route): Json {
     parameters: [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query'), ...['ServiceVersion', 'RequestId'].map((name) => ({ $ref: `#/components/parameters/${name}` }))],
     ...(route.rawBody === undefined ? {} : { requestBody: { required: true, content: { [route.rawBody.contentType]: { schema: route.rawBody.schema } } } }),
     ...(route.receive === undefined ? {} : { requestBody: { required: true, content: { '*/*': { schema: { type: 'string', format: 'binary' } } } } }),
-    ...(route.body === undefined ? {} : { requestBody: { required: hasRequired(route.body), content: { [route.form === true ? 'application/x-www-form-urlencoded' : 'application/json']: { schema: route.body } } } }),
+    ...(route.body === undefined ? {} : { requestBody: { required: hasRequired(route.body), content: { [route.form === true ? 'application/x-www-form-urlencoded' : jsonType]: { schema: route.body } } } }),
     responses: {
       [reply.status]: {
         description: 'Done.',
         headers: headersOf(route, reply.status),
-        ...(reply.schema === null && reply.contentType === undefined ? {} : { content: { [reply.contentType ?? 'application/json']: { schema: reply.schema ?? { type: reply.contentType === 'application/json' ? 'object' : 'string' } } } }),
+        ...(reply.schema === null && reply.contentType === undefined ? {} : { content: contentOf(reply) }),
       },
       ...errorsOf(route),
     },
   };
+}
+
+function contentOf({ schema, contentType = jsonType }: Route['reply']): Content {
+  return Object.fromEntries([contentType].flat().map((type) => [type, { schema: schema ?? { type: type === jsonType ? 'object' : 'string' } }]));
 }
 
 function securityOf(access: Route['access']): Json[] {
@@ -158,7 +166,7 @@ function errorsOf(route: Route): Json {
     const other = others[status];
     const told = slugs.map((slug) => `\`${word(slug)}\`: ${refusals[slug].message}`);
     const words = [...new Set([...slugs.map(word), ...(other?.errors ?? [])])];
-    const content = { ...(words.length === 0 ? {} : errorContent(route, words)), ...(other?.contentType === undefined ? {} : { [other.contentType]: { schema: { type: 'string' } } }) };
+    const content = mergedContent(words.length === 0 ? {} : errorContent(route, words), other?.contentType === undefined ? {} : { [other.contentType]: { schema: other.schema ?? { type: 'string' } } });
     responses[status] = {
       description: [...told, ...(other === undefined ? [] : [other.description])].join(' '),
       headers: headersOf(route, status),
@@ -168,7 +176,17 @@ function errorsOf(route: Route): Json {
   return responses;
 }
 
-function errorContent(route: Route, words: readonly string[]): Json {
+/** Under one status either may come. */
+function mergedContent(one: Content, other: Content): Content {
+  const merged: Content = { ...one };
+  for (const [type, { schema }] of Object.entries(other)) {
+    const present = one[type];
+    merged[type] = present === undefined ? { schema } : { schema: { anyOf: [present.schema, schema] } };
+  }
+  return merged;
+}
+
+function errorContent(route: Route, words: readonly string[]): Content {
   const { name, contentType } = shapeAt(fullPath(route));
   return { [contentType]: { schema: name === undefined ? { type: 'string' } : { allOf: [{ $ref: `#/components/schemas/${name}` }, { properties: { error: { enum: words } } }] } } };
 }

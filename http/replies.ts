@@ -8,7 +8,7 @@ import type { Log } from '../engine/runtime/log.ts';
 import { isStorageFailure } from '../store/database.ts';
 import { EmbeddingUnavailable } from '../workers/embedder.ts';
 import { HasherBusy } from '../workers/password-hasher.ts';
-import { BillingUnavailable, UnsignedDelivery } from '../workers/providers/billing.ts';
+import { BillingUnavailable, UnreadableDelivery, UnsignedDelivery } from '../workers/providers/billing.ts';
 import { CarrierUnavailable } from '../workers/providers/carrier.ts';
 import { CommerceUnavailable } from '../workers/providers/commerce.ts';
 import { StorageUnavailable } from '../workers/providers/objects.ts';
@@ -28,7 +28,7 @@ export function rateRefusal(retryAfter: number, message: string = refusals.rate_
 }
 
 /** Seconds after which a client may try what failed for want of a resource. */
-const unavailableRetrySeconds = 1;
+export const unavailableRetrySeconds = 1;
 
 /** Failures of a resource, not of the request: asking again may help, with a secret's key once who runs the server has put it back. */
 const unavailable = [CommitFailed, LaneFull, WorkspaceUnavailable, HasherBusy, CarrierUnavailable, BillingUnavailable, CommerceUnavailable, StorageUnavailable, SecretUnreadable, ThreadBusy, ThreadFailed, ThreadUnavailable] as const;
@@ -39,6 +39,7 @@ export function refusalOf(error: unknown, context: { log: Log; requestId: string
     return error;
   }
   if (error instanceof UnsignedDelivery) return new Refusal('invalid_signature', refusals.invalid_signature.message, undefined);
+  if (error instanceof UnreadableDelivery) return new Refusal('invalid_body', refusals.invalid_body.message, undefined);
   const slug = slugOf(error);
   const { requestId, operation } = context;
   context.log.error({ requestId, operation, err: error }, slug === 'server_error' ? 'a request failed by a bug' : 'a request could not be served');

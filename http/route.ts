@@ -102,6 +102,8 @@ export interface OtherReply {
   readonly description: string;
   /** Undefined for no body. */
   readonly contentType?: string;
+  /** Of a body in JSON; undefined for text. */
+  readonly schema?: TSchema;
   /** Words that the area's error shape has here, beside those of refusals. */
   readonly errors?: readonly string[];
 }
@@ -157,8 +159,8 @@ export type Definition<P extends TSchema | undefined, Q extends TSchema | undefi
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** The one success: its status and the schema of its body, null for none or for what is not JSON. */
-  readonly reply: { readonly status: number; readonly schema: R; readonly contentType?: string };
+  /** The one success: its status and the schema of its body, null for none or for what is not JSON. Several types: the one that was asked for. */
+  readonly reply: { readonly status: number; readonly schema: R; readonly contentType?: string | readonly string[] };
 } & Handling<Of<P>, Of<Q>, Of<B>, R extends TSchema ? Immutable<Static<R>> : void>;
 
 /** A route with its types forgotten, as the pipeline holds it. */
@@ -166,7 +168,7 @@ export interface Route extends Described {
   readonly params?: TSchema | undefined;
   readonly query?: TSchema | undefined;
   readonly body?: TSchema | undefined;
-  readonly reply: { readonly status: number; readonly schema: TSchema | null; readonly contentType?: string };
+  readonly reply: { readonly status: number; readonly schema: TSchema | null; readonly contentType?: string | readonly string[] };
   readonly read?: (view: View, input: Input<never, never, never>, services: Services) => unknown;
   readonly ask?: (view: View, input: Input<never, never, never>, services: Services) => Promise<unknown>;
   readonly run?: (input: Input<never, never, never>, services: Services) => Promise<unknown>;

@@ -175,11 +175,10 @@ export const Message = Type.Object({
 
 export const MessageList = Type.Object({ messages: Type.Array(Message), nextCursor: nullable(Type.String({ description: 'The time to pass as before; null at the beginning of the conversation.' })) });
 export const MessageInput = Type.Object({ body: Text, attachments: Type.Optional(Type.Array(AttachmentInput, { maxItems: 20 })) });
-/** Whoever sends may send again what it cannot know to have arrived: the id makes it one message. */
-export const RepeatableMessageInput = Type.Object({
-  ...MessageInput.properties,
-  messageId: Type.Optional(Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$', description: 'The id that the message shall have. Sent again with the same one, it is answered with the message that is there.' })),
-});
+/** Whoever sends may send again what it cannot know to have arrived: the id makes it one message, or one note. */
+const chosenId = (what: string) => Type.Optional(Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$', description: `The id that the ${what} shall have. Sent again with the same one, it is answered with the ${what} that is there.` }));
+export const RepeatableMessageInput = Type.Object({ ...MessageInput.properties, messageId: chosenId('message') });
+export const RepeatableNoteInput = Type.Object({ body: Text, noteId: chosenId('note') });
 export const MessageQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
   before: Type.Optional(Type.String({ format: 'date-time', description: 'Messages before this time, exclusive.' })),

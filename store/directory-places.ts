@@ -10,6 +10,8 @@ export interface Place {
   readonly name: string;
   /** All that both files say of it. */
   readonly text: string;
+  /** The thing that has it. */
+  readonly ownerId: string;
 }
 
 export interface PlaceKind {
@@ -18,6 +20,8 @@ export interface PlaceKind {
   ofWorkspace(db: Database): Place[];
   /** By directory.db, without what is on its way there. */
   ofDirectory(directory: Database, workspaceId: string): Place[];
+  /** Things that directory.db says a change of both files is under way for, or was when the process died: one of the two may have it already. */
+  onTheirWay(directory: Database, workspaceId: string): string[];
   /** True when another workspace, or something on its way, has what this one wants. */
   isTaken(directory: Database, workspaceId: string, name: string): boolean;
   /** Writes all that the workspace's file says of its kind. */
@@ -28,8 +32,9 @@ export interface PlaceKind {
 export const placeKinds: readonly PlaceKind[] = [
   {
     title: 'subdomain',
-    ofWorkspace: (db) => db.all<Place>('SELECT subdomain AS name, subdomain AS text FROM workspace'),
-    ofDirectory: (directory, workspaceId) => directory.all<Place>('SELECT subdomain AS name, subdomain AS text FROM workspace WHERE id = ? AND reservedAt IS NULL', [workspaceId]),
+    ofWorkspace: (db) => db.all<Place>('SELECT subdomain AS name, subdomain AS text, id AS ownerId FROM workspace'),
+    ofDirectory: (directory, workspaceId) => directory.all<Place>('SELECT subdomain AS name, subdomain AS text, id AS ownerId FROM workspace WHERE id = ? AND reservedAt IS NULL', [workspaceId]),
+    onTheirWay: (directory, workspaceId) => ownersIn(directory, 'SELECT id AS ownerId FROM workspace WHERE id = ? AND reservedAt IS NOT NULL', workspaceId),
     isTaken: (directory, workspaceId, name) => directory.get('SELECT 1 FROM workspace WHERE subdomain = ? AND id <> ?', [name, workspaceId]) !== undefined,
     take(directory, db) {
       for (const row of db.all<{ id: string; name: string; subdomain: string; createdAt: string }>('SELECT id, name, subdomain, createdAt FROM workspace')) {
@@ -40,8 +45,9 @@ export const placeKinds: readonly PlaceKind[] = [
   },
   {
     title: 'email of an agent',
-    ofWorkspace: (db) => db.all<Place>(`SELECT email AS name, lower(email) || ' of ' || id AS text FROM agent`),
-    ofDirectory: (directory, workspaceId) => directory.all<Place>(`SELECT email AS name, lower(email) || ' of ' || agentId AS text FROM agentEmail WHERE workspaceId = ? AND reservedAt IS NULL`, [workspaceId]),
+    ofWorkspace: (db) => db.all<Place>(`SELECT email AS name, lower(email) || ' of ' || id AS text, id AS ownerId FROM agent`),
+    ofDirectory: (directory, workspaceId) => directory.all<Place>(`SELECT email AS name, lower(email) || ' of ' || agentId AS text, agentId AS ownerId FROM agentEmail WHERE workspaceId = ? AND reservedAt IS NULL`, [workspaceId]),
+    onTheirWay: (directory, workspaceId) => ownersIn(directory, 'SELECT agentId AS ownerId FROM agentEmail WHERE workspaceId = ? AND reservedAt IS NOT NULL', workspaceId),
     isTaken: (directory, workspaceId, name) => directory.get('SELECT 1 FROM agentEmail WHERE email = ? AND workspaceId <> ?', [name, workspaceId]) !== undefined,
     take(directory, db, workspaceId) {
       for (const { email, id } of db.all<{ email: string; id: string }>('SELECT email, id FROM agent')) {
@@ -52,8 +58,10 @@ export const placeKinds: readonly PlaceKind[] = [
   },
   {
     title: 'verified domain',
-    ofWorkspace: (db) => db.all<Place>(`SELECT name, lower(name) AS text FROM emailDomain WHERE status = 'verified'`),
-    ofDirectory: (directory, workspaceId) => directory.all<Place>('SELECT name, lower(name) AS text FROM emailDomain WHERE workspaceId = ?', [workspaceId]),
+    ofWorkspace: (db) => db.all<Place>(`SELECT name, lower(name) AS text, lower(name) AS ownerId FROM emailDomain WHERE status = 'verified'`),
+    ofDirectory: (directory, workspaceId) => directory.all<Place>('SELECT name, lower(name) AS text, lower(name) AS ownerId FROM emailDomain WHERE workspaceId = ?', [workspaceId]),
+    // Taken before the workspace has it verified, and given back after it has it no longer, by the next start if nobody else does.
+    onTheirWay: (directory, workspaceId) => ownersIn(directory, 'SELECT lower(name) AS ownerId FROM emailDomain WHERE workspaceId = ?', workspaceId),
     isTaken: (directory, workspaceId, name) => directory.get('SELECT 1 FROM emailDomain WHERE name = ? AND workspaceId <> ?', [name, workspaceId]) !== undefined,
     take(directory, db, workspaceId) {
       for (const { name } of db.all<{ name: string }>(`SELECT name FROM emailDomain WHERE status = 'verified'`)) directory.run('INSERT INTO emailDomain (name, workspaceId) VALUES (?, ?)', [name, workspaceId]);
@@ -62,9 +70,10 @@ export const placeKinds: readonly PlaceKind[] = [
   },
   {
     title: 'phone number',
-    ofWorkspace: (db) => db.all<Place>(`SELECT e164 AS name, e164 || ' ' || id || ' ' || status AS text FROM phoneNumber`),
+    ofWorkspace: (db) => db.all<Place>(`SELECT e164 AS name, e164 || ' ' || id || ' ' || status AS text, id AS ownerId FROM phoneNumber`),
     ofDirectory: (directory, workspaceId) =>
-      directory.all<Place>(`SELECT e164 AS name, e164 || ' ' || numberId || iif(releasedAt IS NULL, ' active', ' released') AS text FROM phoneNumber WHERE workspaceId = ? AND reservedAt IS NULL`, [workspaceId]),
+      directory.all<Place>(`SELECT e164 AS name, e164 || ' ' || numberId || iif(releasedAt IS NULL, ' active', ' released') AS text, numberId AS ownerId FROM phoneNumber WHERE workspaceId = ? AND reservedAt IS NULL`, [workspaceId]),
+    onTheirWay: (directory, workspaceId) => ownersIn(directory, 'SELECT numberId AS ownerId FROM phoneNumber WHERE workspaceId = ? AND reservedAt IS NOT NULL', workspaceId),
     isTaken: (directory, workspaceId, name) => directory.get('SELECT 1 FROM phoneNumber WHERE e164 = ? AND workspaceId <> ? AND releasedAt IS NULL', [name, workspaceId]) !== undefined,
     take(directory, db, workspaceId) {
       for (const { id, e164, releasedAt } of db.all<{ id: string; e164: string; releasedAt: string | null }>('SELECT id, e164, releasedAt FROM phoneNumber')) {
@@ -74,3 +83,7 @@ export const placeKinds: readonly PlaceKind[] = [
     giveUp: (directory, workspaceId) => void directory.run('DELETE FROM phoneNumber WHERE workspaceId = ?', [workspaceId]),
   },
 ];
+
+function ownersIn(directory: Database, sql: string, workspaceId: string): string[] {
+  return directory.all<{ ownerId: string }>(sql, [workspaceId]).map(({ ownerId }) => ownerId);
+}

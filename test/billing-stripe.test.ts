@@ -208,6 +208,15 @@ t.test('[6] Stripe\'s events', async (t) => {
     t.match(await standing(service, owner.token), { locked: true, subscription: { status: 'unpaid' } });
   });
 
+  t.test('[6] what is signed and nothing that Stripe says is invalid_body', async (t) => {
+    const { text } = stripe.event('customer.subscription.updated', subscription);
+    const paid = stripe.event('checkout.session.completed', subscription).text;
+    const wrong: string[] = ['', 'null', '7', '[]', '{}', '{"type":"x"', text.replace(/"id":"evt_\d+"/, '"id":null'), text.replace(/"id":"evt_\d+"/, '"id":{}'), text.replace(/"id":"sub_\d+"/, '"id":7'), text.replace(/"data":.*/, '"data":null}'), text.replace(/"type":"[^"]*"/, '"type":null'), paid.replace(/"subscription":"[^"]*"/, '"subscription":{"id":7}')];
+    for (const body of wrong) t.match(await stripe.deliver(service, { text: body }), { status: 400, body: { error: 'invalid_body' } }, body.slice(0, 200));
+    t.match(await stripe.deliver(service, { text: paid.replace(/"subscription":"[^"]*"/, '"subscription":null') }), { status: 200 }, 'a payment for something else is none of ours');
+    t.match(await stripe.deliver(service, { text: text.replace('customer.subscription.updated', 'customer.created') }), { status: 200 }, 'nor is what has another type');
+  });
+
   t.test('[4.14] late payment is not locked; what is not paid at all is', async (t) => {
     for (const [status, locked] of [['past_due', false], ['unpaid', true], ['active', false], ['paused', true], ['incomplete', true], ['active', false]] as const) {
       subscription.status = status;

@@ -23,7 +23,7 @@ t.test('whatever is sent, the service answers as it declares, tells nothing of o
 
   t.test('a text or an id of another workspace is noticed', async (t) => {
     const gun = new Gun(world);
-    const fired = { method: 'GET', path: '/x', headers: {}, body: undefined, caller: 'admin' as const, isSigned: false };
+    const fired = { method: 'GET', path: '/x', headers: {}, body: undefined, caller: 'admin' as const };
     const reply = (text: string): RawAnswer => ({ status: 200, headers: {}, text, body: undefined });
     t.match(gun.leakIn(reply(`{"name":"Sales ${mark}"}`), fired), /a text of another workspace/);
     t.match(gun.leakIn(reply(`{"id":"${world.theirs.ids['contactId']}"}`), fired), /contactId of another workspace/);

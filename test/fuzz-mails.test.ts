@@ -18,6 +18,7 @@ const tooMuch: readonly [string, Buffer][] = [
   ['150 KB of header lines, whose proof took half a minute', Buffer.from(`x\r\n${'=\r\n'.repeat(50_000)}\r\nHello`)],
   ['a signature a line, thousands of them', Buffer.from(`${'DKIM-Signature: v=1; a=rsa-sha256; d=x.org; s=x; h=from; bh=x; b=x\r\n'.repeat(2500)}\r\nHello`)],
   ['a header without an end', Buffer.from(`Subject: ${'x'.repeat(300_000)}`)],
+  ['a million empty lines', Buffer.from(`From: a@example.org\r\n\r\n${'\n'.repeat(1_000_001)}`)],
   ['a thousand parts within each other', Buffer.from(`From: a@example.org\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n${'--x\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n'.repeat(1100)}`)],
 ];
 

@@ -1,6 +1,8 @@
 import { Agent } from 'node:http';
 import t from 'tap';
-import { RawClient, rawRequest } from './support/raw-http.ts';
+import { type Document, ReplyRules } from './fuzz/replies.ts';
+import { HeldDisk } from './support/held-disk.ts';
+import { headOf, type RawAnswer, RawClient, rawRequest } from './support/raw-http.ts';
 import { type CallOptions, startService } from './support/service.ts';
 
 const accept = { Accept: 'application/json' };
@@ -223,6 +225,37 @@ t.test('CORS', async (t) => {
     t.equal(headers.get('allow'), 'POST, OPTIONS');
     t.equal((await call('OPTIONS', '/nowhere')).headers.get('allow'), null);
   });
+});
+
+t.test('a service that stops says on the connections it still has that it is not ready, in the words of its document', async (t) => {
+  const disk = new HeldDisk({ isHeld: false });
+  const service = await startService(t, { syncToDisk: disk.sync });
+  const owner = await service.workspace();
+  const document: Document = (await service.get('/openapi.json')).body;
+  const rules = new ReplyRules(document);
+  const responses = document.paths['/readyz']?.['get']?.responses ?? {};
+  const problemOf = ({ status, body }: RawAnswer): string | undefined => rules.schemaProblem(`/readyz ${status}`, responses[status]?.content?.['application/json']?.schema ?? { not: {} }, body);
+  const client = await RawClient.open(t, service.running.port);
+  const ask = (): Promise<RawAnswer> => {
+    client.write(headOf('GET', '/readyz', {}));
+    return client.answer();
+  };
+
+  const before = await ask();
+  t.match(before, { status: 200, body: { status: 'ready' } });
+  t.equal(problemOf(before), undefined);
+
+  disk.hold();
+  const underWay = service.post('/me/status', { status: 'available' }, owner.token);
+  await disk.asked();
+  const stopped = service.stop();
+  const after = await ask();
+  t.match(after, { status: 503, headers: { 'retry-after': '1', 'content-type': /^application\/json/ }, body: { status: 'not ready' } });
+  t.equal(problemOf(after), undefined);
+  t.match(problemOf({ ...after, body: { status: 'ready' } }), /not as declared/, 'the document says which words');
+  disk.letGo();
+  t.equal((await underWay).status, 200);
+  await stopped;
 });
 
 t.test('health and readiness', async (t) => {

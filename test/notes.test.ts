@@ -39,6 +39,23 @@ t.test('notes', async (t) => {
     t.match(await working(id, { body: 7 }), { status: 400, body: { error: 'invalid_body' } });
   });
 
+  t.test('[4.5] a note with an id of its writer\'s is there once, however often it is sent', async (t) => {
+    const [chat, other] = [await service.chat(owner), await service.chat(owner)];
+    const noteId = '019aa000-0000-4000-8000-0000000000aa';
+    const agent = await service.agentSocket(owner.token);
+    const answers = await Promise.all([1, 2, 3].map(() => add(chat.id, { noteId, body: 'Once' })));
+    const [first] = answers;
+    t.match(first, { status: 201, body: { note: { id: noteId, body: 'Once' } } });
+    for (const answer of answers) t.strictSame(answer.body, first?.body);
+    t.strictSame((await add(chat.id, { noteId, body: 'Twice' })).body, first?.body, 'what was written first stands');
+    t.match(await add(other.id, { noteId, body: 'Once' }), { status: 409, body: { error: 'conflict' } }, 'not in another conversation');
+    t.match(await add(chat.id, { noteId, body: 'Once' }, bob.token), { status: 409, body: { error: 'conflict' } }, 'not somebody else\'s');
+    for (const id of ['x', '019aa000-0000-1000-8000-0000000000aa', 7]) t.match(await add(chat.id, { noteId: id, body: 'Once' }), { status: 400, body: { detail: { fieldErrors: { noteId: [String] } } } });
+    t.equal((await notes(chat.id)).length, 1);
+    await add(chat.id, { body: 'Another' });
+    t.strictSame([(await agent.next('note.created')).data.note.id, (await agent.next('note.created')).data.note.body], [noteId, 'Another'], 'told once');
+  });
+
   t.test('[2] notes are no messages: in no list, page, event or session of the customer', async (t) => {
     const chat = await service.chat(owner);
     const customer = await service.visitorSocket(chat.customer.token);

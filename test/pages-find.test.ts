@@ -82,6 +82,12 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await field.waitFor();
     await page.keyboard.press('Escape');
     await dialog(page).waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+k');
+    await field.fill('ann');
+    await page.getByText('Search everything for “ann”').waitFor();
+    t.equal(await page.getByRole('group', { name: 'Agents' }).count(), 0, 'their page is not an agent\'s to open');
+    await page.keyboard.press('Escape');
+    await dialog(page).waitFor({ state: 'detached' });
     await page.keyboard.press('?');
     await dialog(page).getByRole('heading', { name: 'Keys' }).waitFor();
     for (const text of ['All contacts', 'Go to inbox', 'Search conversations', 'Find a command']) t.ok(await dialog(page).getByText(text, { exact: true }).isVisible(), text);
@@ -125,6 +131,17 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await page.locator('.notice').filter({ hasText: 'Saved.' }).waitFor();
     t.match((await service.get(`/contacts/${contactId}`, ann.token)).body.contact, { name: hostile, phone: '+491701234567', company: 'Acme', tags: ['vip'], customFields: { Seats: 7 } });
     t.ok(await button(page, 'Save').isDisabled(), 'nothing is left to save');
+
+    const [quin] = (await service.get('/contacts?search=quin', ann.token)).body.contacts;
+    await page.goto(`${service.url}/contacts/${quin.id}`);
+    await page.getByLabel('Note').fill('Mine');
+    await service.patch(`/contacts/${quin.id}`, { company: 'Theirs' }, owner.token);
+    await chatOf('Quin', 'Once more');
+    await page.waitForFunction(`[...document.querySelectorAll('input')].some(({ value }) => value === 'Theirs')`);
+    t.equal(await page.getByLabel('Note').inputValue(), 'Mine', 'what was typed stays, what somebody else changed is there');
+    await button(page, 'Save').click();
+    await button(page, 'Undo').waitFor({ state: 'detached' });
+    t.match((await service.get(`/contacts/${quin.id}`, ann.token)).body.contact, { company: 'Theirs', note: 'Mine' });
     await page.goto(`${service.url}/contacts/00000000-0000-4000-8000-000000000000`);
     await page.getByRole('alert').locator('.banner').waitFor();
     t.notMatch(await page.title(), /owned/);

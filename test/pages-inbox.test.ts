@@ -155,6 +155,20 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.locator('.inbox-composer input[type=file]').setInputFiles({ name: 'page.html', mimeType: 'text/html', buffer: Buffer.from('<p>') });
     await page.locator('.inbox-uploads [role=alert]').waitFor();
     await page.getByRole('button', { name: 'Remove page.html' }).click();
+    /** As if a file had come over the page; whether it was taken. */
+    const give = (event: string) => page.evaluate<boolean>(`(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(['x'], 'beside.txt', { type: 'text/plain' }));
+      const given = ${event};
+      document.querySelector(given.type === 'drop' ? '.inbox-timeline' : '.inbox-composer textarea').dispatchEvent(given);
+      return given.defaultPrevented;
+    })()`);
+    t.ok(await give(`new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })`), 'it misses the composer, and the page stays');
+    await page.getByRole('button', { name: 'Remove beside.txt' }).click();
+    const paste = `new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })`;
+    t.notOk(await give(`(data.setData('text/plain', 'A cell of a table'), ${paste})`), 'text that comes with a picture of it is text');
+    t.ok(await give(paste), 'a file alone is attached');
+    await page.getByRole('button', { name: 'Remove beside.txt' }).click();
 
     await page.locator('.scroll-back-box').focus();
     await page.keyboard.press('n');
@@ -164,6 +178,31 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.locator('.inbox-note').filter({ hasText: 'Only for us: <i>VIP</i>' }).and(page.locator(':not(.pending)')).waitFor();
     t.equal(await page.locator('.inbox-note').count(), 1);
     t.notOk((await bodies(chat.id)).some((body) => body.includes('VIP')), 'no customer sees it');
+
+    const theirs = (await service.post(`/conversations/${chat.id}/notes`, { body: 'A colleague\'s' }, (await service.agent(owner)).token)).body.note;
+    const note = (text: string) => page.locator('.inbox-note').filter({ hasText: text });
+    await note('A colleague').waitFor();
+    t.equal(await note('A colleague').getByRole('button', { name: 'Change your note' }).count(), 0);
+    await page.locator('.scroll-back-box').focus();
+    await page.keyboard.press('Shift+N');
+    const dialog = page.getByRole('dialog', { name: 'Change your note' });
+    await page.route('**/notes/working', (route) => route.fulfill({ status: 400, json: { statusCode: 400, error: 'invalid_body', message: 'No.', detail: { fieldErrors: { body: ['is not for us'] } } } }));
+    await dialog.getByLabel('Note').fill('Only for us: a regular');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.locator('.error').getByText('Is not for us.').waitFor();
+    await page.unrouteAll();
+    t.strictSame(await barriersOf(page), []);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await note('a regular').getByText('(changed)').waitFor();
+    t.equal(await note('VIP').count(), 0);
+    await note('A colleague').getByRole('button', { name: 'Delete the note' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await note('A colleague').waitFor({ state: 'detached' });
+    await note('a regular').getByRole('button', { name: 'Change your note' }).click();
+    await dialog.getByLabel('Note').fill(' ');
+    await dialog.getByRole('button', { name: 'Delete the note' }).click();
+    await note('a regular').waitFor({ state: 'detached' });
+    t.strictSame((await service.get(`/conversations/${chat.id}/notes`, owner.token)).body.notes, [], `${theirs.id} and the own one`);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       t.strictSame(await barriersOf(page), [], colorScheme);

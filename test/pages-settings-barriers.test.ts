@@ -47,5 +47,20 @@ t.test('nothing in the settings is in anybody\'s way', { skip: noBrowser }, asyn
     });
   }
 
+  t.test('on a phone nothing of the other sections is out of sight, nor out of reach of the keyboard', async (t) => {
+    const webhookId = await make('/webhooks', { url: `https://shop.example/${'hook'.repeat(40)}`, events: ['*'] });
+    await make('/tickets', { customerEmail: 'kim@example.org', subject: 'A cup', body: 'It is on its way.' });
+    const page = await pages.open('/settings', { token: owner.token, viewport: { width: 360, height: 800 } });
+    for (const section of ['email', 'phone-numbers', 'knowledge', 'billing', 'audit-log', 'api-keys', 'apps', `webhooks/${webhookId}`, 'verification']) {
+      await page.goto(`${service.url}/settings/${section}`);
+      await page.locator('.page h1').waitFor();
+      await page.locator('.loading').first().waitFor({ state: 'detached' });
+      for (const summary of await page.locator('.audit summary').all()) await summary.click();
+      t.same(await barriersOf(page, 'scrollable-region-focusable'), [], section);
+      t.same(await page.evaluate('[...document.querySelectorAll("main, .table-frame")].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.className)'), [], `${section} fits`);
+    }
+    await page.context().close();
+  });
+
   t.test('nothing went wrong on any page', async (t) => t.same(pages.problems, []));
 });

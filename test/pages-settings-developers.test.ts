@@ -29,7 +29,7 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill(hostile);
     await button(dialog, 'Make it').click();
-    await dialog.locator('.choices .error').waitFor();
+    await dialog.locator('.check-list .error').waitFor();
     await dialog.getByLabel('Read agents, departments, sites and the workspace').check();
     await usable(t, page);
     await button(dialog, 'Make it').click();
@@ -223,6 +223,12 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     const page = await open('data');
     await button(page, 'Copy the command that exports the workspace').click();
     t.equal(await copied(page), `switchboard export ${owner.workspaceId} --to workspace.jsonl`);
+    // As on a server without TLS, whose pages have no clipboard.
+    await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true })');
+    await button(page, 'Copy the command that erases the workspace').click();
+    await button(page, 'Copied the command that erases the workspace').waitFor();
+    await page.evaluate('delete navigator.clipboard');
+    t.equal(await copied(page), `switchboard erase ${owner.workspaceId} --yes`);
     await usable(t, page);
     await page.close();
   });

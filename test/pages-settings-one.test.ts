@@ -48,7 +48,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.getByLabel('Name').fill(hostile);
     await dialog.getByLabel('Email').fill(owner.email);
     await dialog.getByRole('button', { name: 'Send the invitation' }).click();
-    await dialog.getByRole('alert').getByText('An agent with this email exists already.').waitFor();
+    await dialog.locator('.field', { hasText: 'Email' }).locator('.error').getByText('An agent with this email exists already.').waitFor();
     await dialog.getByLabel('Email').fill('not an address');
     await dialog.getByRole('button', { name: 'Send the invitation' }).click();
     await dialog.locator('[aria-invalid=true][type=email]').waitFor();
@@ -98,7 +98,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByRole('menuitem', { name: 'Edit' }).click();
     await dialog.getByLabel('Role').selectOption('agent');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByRole('alert').getByText('The owner stays an admin.').waitFor();
+    await dialog.locator('.field', { hasText: 'Role' }).locator('.error').getByText('The owner stays an admin.').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
 
     const other = await pages.open('/settings/agents', { token: colleague.token });
@@ -144,7 +144,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByRole('button', { name: 'Make a department' }).click();
     await dialog.getByLabel('Name').fill(`Sales ${hostile}`);
     await dialog.getByRole('button', { name: 'Make it' }).click();
-    await dialog.getByRole('alert').locator('.banner').waitFor();
+    await dialog.locator('.error').getByText(/already/).waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await card.getByRole('button', { name: /^Edit/ }).click();
     await dialog.getByLabel('Name').fill('Returns');

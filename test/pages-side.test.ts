@@ -136,6 +136,8 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await deaf.goto(`${service.url}/inbox/all/${id}`);
     await button(deaf, 'Assign').waitFor();
     await deaf.getByText('Cat', { exact: true }).first().waitFor();
+    // All that it reads by itself is read: lists are counted then.
+    await deaf.getByRole('link', { name: /All open \d/ }).waitFor();
     await service.post(`/conversations/${id}/assign-to-agent`, { agentId: bob.agentId, expectedVersion: (await record(id)).version, force: true }, owner.token);
     await deaf.keyboard.press('m');
     await dialog(deaf).getByText('Bob took it a moment ago.').waitFor();
@@ -167,6 +169,8 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await becomes('open');
 
     await hers.keyboard.press('t');
+    await dialog(hers).getByRole('combobox', { name: 'Tags' }).waitFor();
+    await hers.mouse.click(5, 5);
     await dialog(hers).getByRole('combobox', { name: 'Tags' }).fill('refund, vip');
     await hers.keyboard.press('Enter');
     await dialog(hers).getByRole('combobox', { name: 'Tags' }).fill('late');
@@ -182,6 +186,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await told(hers, 'Moved to Billing.');
     const moved = (await service.get(`/conversations/${id}`, owner.token)).body.conversation;
     t.match(moved, { departmentId: department.id, assignedAgentId: null });
+    await hers.getByText('This conversation is no longer yours to see').waitFor();
   });
 
   t.test('[4.5] a transcript, what is wrong with it, and everything as a file', async (t) => {

@@ -1,16 +1,18 @@
 // What the settings say and compute without a browser: merging what two people changed, colours, weeks, conditions, placeholders, rights.
 
 import t from 'tap';
+import { amountText, centsOf } from '../http/pages/settings/amounts.ts';
+import { hostOf, webAddressOf, webUrl } from '../http/pages/addresses.ts';
 import { mergeChanges } from '../http/pages/design/three-way.ts';
 import type { Agent } from '../http/pages/records.ts';
 import { editableFields, mayEdit, mayMove } from '../http/pages/settings/one/agent-rights.ts';
-import { contentOf, rulesInWords, rulesOf, shareOf, valuesOf, webAddress } from '../http/pages/settings/one/campaign.ts';
+import { contentOf, rulesInWords, rulesOf, shareOf, valuesOf } from '../http/pages/settings/one/campaign.ts';
 import { contrastOf, inkOn, isHex, normalHex, warningsOf } from '../http/pages/settings/one/colour.ts';
-import { bodyOf, centsOf, valuesOf as goalValuesOf } from '../http/pages/settings/one/goal.ts';
-import { filled, hostOf, placeAmongFilled } from '../http/pages/settings/one/host.ts';
+import { bodyOf, valuesOf as goalValuesOf } from '../http/pages/settings/one/goal.ts';
+import { filled, placeAmongFilled } from '../http/pages/settings/one/filled-rows.ts';
 import { filledIn, placeholders, unknownPlaceholders } from '../http/pages/settings/one/placeholders.ts';
-import { closingFromField, copyDay, dateInFull, endsNextDay, nextSpan, timeInField, usualWeek, weekInWords } from '../http/pages/settings/one/week.ts';
-import { counted, listed, toggled } from '../http/pages/settings/one/words.ts';
+import { closingFromField, copyDay, dateIn, dateInFull, endsNextDay, nextSpan, timeInField, usualWeek, weekInWords } from '../http/pages/settings/one/week.ts';
+import { counted, listed } from '../http/pages/settings/one/words.ts';
 import { savedReplyRoutes } from '../http/routes/saved-replies.ts';
 
 t.test('what the other changed alone is taken over, what both changed is asked about', async (t) => {
@@ -54,6 +56,7 @@ t.test('weeks', async (t) => {
   }
   const copied = copyDay([{ weekday: 1, opens: '08:00', closes: '12:00' }, { weekday: 2, opens: '09:00', closes: '17:00' }], 1, [1, 2, 3]);
   t.same(copied, [1, 2, 3].map((weekday) => ({ weekday, opens: '08:00', closes: '12:00' })), 'in place of what was there');
+  t.same(['Pacific/Auckland', 'UTC', 'America/Los_Angeles'].map((zone) => dateIn(zone, new Date('2026-12-31T12:30:00Z'))), ['2027-01-01', '2026-12-31', '2026-12-31']);
   t.match(dateInFull('2026-12-25'), /25.*2026|December/);
   t.equal(dateInFull('<b>'), '<b>');
 });
@@ -76,18 +79,23 @@ t.test('campaigns', async (t) => {
   const campaign = { id: 'x', name: 'Sizes', status: 'live' as const, triggerRules: rulesOf({ ...blank, everyPage: false, urlMatch: { operator: 'regex', value: '/a' } }), content: { body: 'Hello', agentName: 'Ada' }, stats: { impressions: 0, clicks: 0, startedChats: 0 }, createdAt: '', updatedAt: '' };
   t.same([rulesOf(valuesOf(campaign)), contentOf(valuesOf(campaign))], [campaign.triggerRules, campaign.content], 'there and back');
   t.same([shareOf(1, 3), shareOf(0, 0)], ['33.3%', '–']);
-  t.same(['https://a.example/x', 'javascript:alert(1)', 'data:text/html,x', 'a.example'].map(webAddress), ['https://a.example/x', undefined, undefined, undefined]);
 });
 
-t.test('goals', async (t) => {
-  t.same(['', ' ', '49', '49.9', '49,90', '0'].map(centsOf), [null, null, 4900, 4990, 4990, 0]);
-  for (const text of ['abc', '-1', '1.234', '1e3', '1 000']) t.equal(centsOf(text), undefined, text);
-  t.equal(bodyOf({ ...goalValuesOf(undefined), value: 'abc' }).valueCents, 'abc', 'the service refuses it');
+t.test('amounts as they are typed', async (t) => {
+  t.same(['', ' ', '49', '49.9', '49,90', '0', '-3'].map(centsOf), [null, null, 4900, 4990, 4990, 0, -300]);
+  for (const text of ['abc', '1.234', '1e3', '1 000']) t.equal(centsOf(text), text, 'the service refuses it');
   t.equal(centsOf('1.15'), 115, 'no cent is lost to a fraction');
+  t.same([amountText(null), amountText(1250)], ['', '12.50']);
+  t.equal(bodyOf({ ...goalValuesOf(undefined), value: '12.5' }).valueCents, 1250);
+});
+
+t.test('where a link may lead', async (t) => {
+  t.same(['https://a.example/x', 'javascript:alert(1)', 'data:text/html,x', 'a.example', null].map(webUrl), ['https://a.example/x', undefined, undefined, undefined, undefined]);
 });
 
 t.test('addresses as they are pasted', async (t) => {
   t.same(['shop.example', ' https://shop.example/cart?x#y ', 'HTTP://shop.example'].map(hostOf), ['shop.example', 'shop.example', 'shop.example']);
+  t.same(['shop.example/help ', 'HTTP://shop.example', ' '].map(webAddressOf), ['https://shop.example/help', 'HTTP://shop.example', '']);
   t.same(filled(['a', ' ', 'b ']), ['a', 'b']);
   t.equal(placeAmongFilled(['a', '', 'b'], 2), 1);
 });
@@ -114,5 +122,4 @@ t.test('who may change what of whom', async (t) => {
 t.test('words', async (t) => {
   t.same([listed([]), listed(['a']), listed(['a', 'b', 'c'])], ['', 'a', 'a, b and c']);
   t.same([counted(1, 'seat'), counted(2, 'seat'), counted(0, 'reply', 'replies')], ['1 seat', '2 seats', '0 replies']);
-  t.same([toggled(['a'], 'b', true), toggled(['a', 'b'], 'a', false), toggled(['a'], 'a', true)], [['a', 'b'], ['b'], ['a']]);
 });

@@ -4,7 +4,7 @@
 import { stat } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import { type Authentication, authenticateMail, type Envelope } from './mail-authentication.ts';
-import { requireBoundedHead } from './mail-head.ts';
+import { requireBoundedHead, requireBoundedLines } from './mail-head.ts';
 import { safeHtml } from './mail-html.ts';
 import { type AttachmentFile, type MailParts, readParts } from './mail-parts.ts';
 import { plainTextOf } from './mail-plain-text.ts';
@@ -34,6 +34,9 @@ const maxBodyHtmlChars = 100_000;
 /** What is kept of a text in its row, and of an HTML as it came. */
 const maxOriginalChars = 1024 * 1024;
 
+/** More than a long newsletter has. What reads HTML takes a time that grows with the square of its depth: minutes, for a megabyte of tags that nobody closes. */
+const maxTags = 20_000;
+
 /** HTML says a little more than its text: what a list or a link is written with. Less than any line that begins a quote. */
 const htmlSurplusChars = 40;
 
@@ -46,6 +49,7 @@ export const questions = {
     // Given by createMailReader() alone.
     resolver ??= createResolver((workerData as ReaderData).dnsServers);
     await requireBoundedHead(mail.path);
+    await requireBoundedLines(mail.path);
     const [parts, authentication] = await Promise.all([readParts(mail.path), authenticateMail(mail.path, mail.envelope, resolver)]);
     const text = parts.text?.slice(0, maxOriginalChars) ?? null;
     const html = parts.html?.slice(0, maxOriginalChars) ?? null;
@@ -55,16 +59,25 @@ export const questions = {
   },
 };
 
-function displayOf(text: string | null, html: string | null): Display {
+function displayOf(text: string | null, htmlAsItCame: string | null): Display {
+  const html = htmlAsItCame === null ? null : withinTags(htmlAsItCame);
+  const isHtmlCut = html?.length !== htmlAsItCame?.length;
   const written = text ?? (html === null ? '' : plainTextOf(html));
   const stripped = stripHistory(written);
-  const isCut = stripped.text.length > maxBodyChars;
+  const isCut = stripped.text.length > maxBodyChars || (isHtmlCut && text === null);
   const body = isCut ? `${wholeCharacters(stripped.text, maxBodyChars - 1)}…` : stripped.text;
-  if (html === null || isCut) return { body, bodyHtml: null };
+  if (html === null || isCut || isHtmlCut) return { body, bodyHtml: null };
   const safe = safeHtml(html, { withHistory: !stripped.isShorter });
   // The text says that there is history; HTML in which it was not found, or not all of it, would show it after all.
   const showsHistory = stripped.isShorter && (!safe.leftHistoryOut || safe.textChars > body.length * 1.2 + htmlSurplusChars);
   return { body, bodyHtml: showsHistory || safe.html === '' || safe.html.length > maxBodyHtmlChars ? null : safe.html };
+}
+
+/** As far as its tags are not too many. */
+function withinTags(html: string): string {
+  const tag = /<[a-z/]/gi;
+  for (let count = 0; tag.test(html); count += 1) if (count === maxTags) return html.slice(0, tag.lastIndex - 2);
+  return html;
 }
 
 /** What is too long to be kept as text is kept as a file. */

@@ -3,7 +3,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { join, resolve } from 'node:path';
-import { directoryPath, type Finding, verifyAgreement, verifyDirectory, verifyWorkspace, workspaceIdsIn, workspacePath } from '../../engine/soundness.ts';
+import { directoryPath, type Finding, madeWorkspaceIdsIn, verifyAgreement, verifyDirectory, verifyWorkspace, workspacePath } from '../../engine/soundness.ts';
 import { Database } from '../../store/database.ts';
 import { searchIndexFaults } from '../../workers/search/soundness.ts';
 import { readConfig } from '../config.ts';
@@ -37,7 +37,7 @@ Exits with 1 when something is wrong.`,
     const progress = createProgress();
     const unfinished = unfinishedDeed(dataDir);
     if (unfinished !== undefined) tell([{ where: 'the data folder', rule: 'what was begun is finished', fault: `do it again: switchboard ${unfinished}` }]);
-    const ids = workspaceIdsIn(dataDir);
+    const ids = madeWorkspaceIdsIn(dataDir);
     const bytes = ids.map((id) => statSync(workspacePath(dataDir, id)).size);
     const allBytes = bytes.reduce((sum, one) => sum + one, 1);
     let doneBytes = 0;

@@ -65,6 +65,7 @@ export function keepToken(value: string | null): void {
 
 /** `path` is below /api/v1. Rejects with ApiError alone, or with an AbortError when `signal` says so. */
 export async function call<Answer = unknown>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, options: CallOptions = {}): Promise<Answer> {
+  const asking = token.peek();
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await ask<Answer>(method, path, options);
@@ -72,6 +73,8 @@ export async function call<Answer = unknown>(method: 'GET' | 'POST' | 'PUT' | 'P
       const pause = error instanceof ApiError && error.status === 429 ? error.detail['retryAfter'] : undefined;
       if (typeof pause !== 'number' || pause > 10 || attempt === maxAttempts) throw error;
       await new Promise((resolve) => setTimeout(resolve, pause * 1000 + 50 + Math.random() * jitterMs));
+      // What one agent asked for is not done as another, who signed in meanwhile.
+      if (token.peek() !== asking) throw error;
     }
   }
 }

@@ -53,11 +53,36 @@ export function keysForReading(keys: string): string {
 
 const named: Readonly<Record<string, string>> = { enter: 'Enter', escape: 'Esc', arrowup: '↑', arrowdown: '↓' };
 
+const lettersKey = 'switchboard.letterKeys';
+
+/** Whether letters alone do something: who speaks to a computer, or brushes keys, turns that off (WCAG 2.2, 2.1.4). Keys with a modifier always do. */
+export const hasLetterKeys = signal(readLetterKeys());
+
+function readLetterKeys(): boolean {
+  try {
+    return localStorage.getItem(lettersKey) !== 'off';
+  } catch {
+    return true;
+  }
+}
+
+export function setLetterKeys(on: boolean): void {
+  hasLetterKeys.value = on;
+  try {
+    if (on) localStorage.removeItem(lettersKey);
+    else localStorage.setItem(lettersKey, 'off');
+  } catch {
+    // Until the page is loaded again.
+    return;
+  }
+}
+
 /** Listens for keys everywhere. Called once, by the app. */
 export function listenForKeys(): void {
   addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing || event.repeat) return;
     const key = keyOf(event);
+    if (!hasLetterKeys.peek() && !/(?:mod|alt)\+/.test(key)) return;
     const typing = isField(event.target);
     // A dialog has its own keys.
     const inDialog = document.querySelector('dialog[open]') !== null;
@@ -76,9 +101,11 @@ export function listenForKeys(): void {
 function keyOf(event: KeyboardEvent): string {
   const key = event.key.toLowerCase();
   const mod = isMac ? event.metaKey : event.ctrlKey;
+  // The system's own: Ctrl+E on a Mac is no E.
+  const other = isMac ? event.ctrlKey : event.metaKey;
   // A sign such as ? is made with Shift on many keyboards: the sign itself is what counts.
   const shift = event.shiftKey && (key.length > 1 || /[a-z]/.test(key));
-  return `${mod ? 'mod+' : ''}${event.altKey ? 'alt+' : ''}${shift ? 'shift+' : ''}${key}`;
+  return `${other ? 'other+' : ''}${mod ? 'mod+' : ''}${event.altKey ? 'alt+' : ''}${shift ? 'shift+' : ''}${key}`;
 }
 
 function isField(target: EventTarget | null): boolean {

@@ -10,6 +10,8 @@ import { noteServerTime, setServerTime } from './server-clock.ts';
 export type Connection = 'off' | 'connecting' | 'live' | 'waiting';
 
 export const connection = signal<Connection>('off');
+/** What is shown may be old: there was no connection, or there was one and it is not back yet. */
+export const isCutOff = signal(false);
 
 type Listener = (event: LiveEvent) => void;
 const listeners = new Set<{ readonly types: ReadonlySet<string> | undefined; readonly tell: Listener }>();
@@ -17,8 +19,10 @@ const rereaders = new Set<() => void>();
 
 const firstPauseMs = 500;
 const maxPauseMs = 15_000;
-/** A connection that says nothing for so long is asked whether it is there, and given up after as long again. */
+/** A connection that says nothing for so long is asked whether it is there, and given up when it is not. */
 const quietMs = 25_000;
+/** Where a connection may have died unheard, in a laptop that slept or on another network, it is given so long to answer. */
+const probeMs = 5000;
 const signedOutCode = 4401;
 
 let socket: WebSocket | undefined;
@@ -53,15 +57,24 @@ export function goLive(): void {
     lastSeq = undefined;
     failures = 0;
     if (current !== null) connect(current);
-    else connection.value = 'off';
+    else {
+      connection.value = 'off';
+      isCutOff.value = false;
+    }
   });
-  addEventListener('online', reconnectNow);
+  addEventListener('online', checkNow);
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible') reconnectNow();
+    if (document.visibilityState === 'visible') checkNow();
   });
 }
 
-/** Does not wait for the pause to end: the network is back, or somebody looks. */
+/** The network is back, or somebody looks: does not wait for a pause to end, and does not take a connection's word for it. */
+function checkNow(): void {
+  if (connection.peek() === 'live' && socket !== undefined) probe(socket);
+  else reconnectNow();
+}
+
+/** Does not wait for the pause to end. */
 export function reconnectNow(): void {
   const current = token.peek();
   if (current === null || connection.peek() !== 'waiting') return;
@@ -92,6 +105,7 @@ function connect(current: string): void {
       return;
     }
     connection.value = 'waiting';
+    isCutOff.value = true;
     failures += 1;
     const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** (failures - 1));
     retry = setTimeout(() => connect(current), pauseMs * (0.5 + Math.random() / 2));
@@ -108,18 +122,23 @@ function disconnect(): void {
 
 function listenForQuiet(opened: WebSocket): void {
   clearTimeout(quiet);
+  quiet = setTimeout(() => probe(opened), quietMs);
+}
+
+/** Whatever it says is an answer; one that says nothing is given up, and the next attempt is told what was missed. */
+function probe(opened: WebSocket): void {
+  clearTimeout(quiet);
+  if (opened.readyState === WebSocket.OPEN) opened.send('{"type":"ping"}');
   quiet = setTimeout(() => {
-    if (opened.readyState === WebSocket.OPEN) opened.send('{"type":"ping"}');
-    quiet = setTimeout(() => {
-      if (socket === opened) opened.onclose?.(new CloseEvent('close', { code: 1006 }));
-    }, quietMs);
-  }, quietMs);
+    if (socket === opened) opened.onclose?.(new CloseEvent('close', { code: 1006 }));
+  }, probeMs);
 }
 
 function take(frame: LiveEvent): void {
   if (frame.type === 'ready') {
     failures = 0;
     connection.value = 'live';
+    isCutOff.value = false;
     if (frame.at !== undefined) setServerTime(frame.at);
     lastSeq ??= frame.seq;
     return;
@@ -127,7 +146,7 @@ function take(frame: LiveEvent): void {
   if (frame.type === 'pong' || frame.type === 'error' || frame.type === 'reply') return;
   if (frame.type === 'resync') {
     lastSeq = frame.seq ?? undefined;
-    for (const reread of rereaders) reread();
+    for (const reread of rereaders) alone(reread);
     return;
   }
   if (frame.at !== undefined) noteServerTime(frame.at);
@@ -135,5 +154,14 @@ function take(frame: LiveEvent): void {
     if (lastSeq !== undefined && frame.seq <= lastSeq) return;
     lastSeq = frame.seq;
   }
-  for (const { types, tell } of listeners) if (types === undefined || types.has(frame.type)) tell(frame);
+  for (const { types, tell } of listeners) if (types === undefined || types.has(frame.type)) alone(() => tell(frame));
+}
+
+/** Nothing is told twice: what one listener cannot take must not keep it from the others. */
+function alone(run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    reportError(error);
+  }
 }

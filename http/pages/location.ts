@@ -21,8 +21,12 @@ addEventListener('popstate', () => {
 
 export function navigate(to: string, options: { readonly replace?: boolean } = {}): void {
   if (to === address.value) return;
-  if (options.replace === true) history.replaceState(null, '', to);
-  else history.pushState(null, '', to);
+  try {
+    if (options.replace === true) history.replaceState(null, '', to);
+    else history.pushState(null, '', to);
+  } catch {
+    // Browsers take only so many changes in a time, as of a search while it is typed: the bar follows with a later one.
+  }
   address.value = to.split('#')[0] ?? to;
 }
 

@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { messageOf } from './api.ts';
+import { isLookedAt } from './looking.ts';
 
 export interface Notice {
   readonly id: number;
@@ -14,15 +15,30 @@ export const notices = signal<readonly Notice[]>([]);
 
 const maxShown = 4;
 const shownMs = 6000;
-/** A problem stays until it was read. */
+/** A problem takes longer to read. */
 const problemShownMs = 15_000;
 let count = 0;
+/** Somebody points at them or has the focus among them. */
+let isHeld = false;
 
 export function notify(notice: Omit<Notice, 'id'>): void {
   count += 1;
   const shown = { ...notice, id: count };
   notices.value = [...notices.value.slice(1 - maxShown), shown];
-  setTimeout(() => dismiss(shown.id), notice.kind === 'problem' || notice.action !== undefined ? problemShownMs : shownMs);
+  dismissAfter(shown.id, notice.kind === 'problem' || notice.action !== undefined ? problemShownMs : shownMs);
+}
+
+/** Anew where nobody could read it meanwhile, or somebody is about to do what it offers. */
+function dismissAfter(id: number, ms: number): void {
+  setTimeout(() => {
+    if (notices.peek().every((notice) => notice.id !== id)) return;
+    if (isHeld || !isLookedAt.peek()) dismissAfter(id, ms);
+    else dismiss(id);
+  }, ms);
+}
+
+export function holdNotices(held: boolean): void {
+  isHeld = held;
 }
 
 export function dismiss(id: number): void {

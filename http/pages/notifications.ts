@@ -2,6 +2,7 @@
 // until they are asked for, kept by this browser, and the same for every page; notifications say nothing while the page is looked at.
 
 import { signal } from '@preact/signals';
+import { isLookedAt } from './looking.ts';
 import { navigate } from './location.ts';
 import { playTones } from './tones.ts';
 
@@ -15,6 +16,7 @@ const ringTones = [
 const messageTones = ringTones.slice(0, 2);
 const ringEveryMs = 3000;
 const maxBodyChars = 200;
+const soundEveryMs = 1500;
 
 export type Permission = NotificationPermission | 'unsupported';
 
@@ -26,6 +28,7 @@ export const isRinging = signal(read(keys.ring) === 'on');
 /** For messages. */
 export const hasSound = signal(read(keys.sound) === 'on');
 
+let soundedAtMs = -Infinity;
 let waiting = 0;
 let cycle: ReturnType<typeof setInterval> | undefined;
 
@@ -67,8 +70,11 @@ export function setSound(on: boolean): void {
   playMessage();
 }
 
+/** Messages that come together, as after a break, sound as one. */
 export function playMessage(): void {
-  if (hasSound.peek()) playTones(messageTones);
+  if (!hasSound.peek() || performance.now() - soundedAtMs < soundEveryMs) return;
+  soundedAtMs = performance.now();
+  playTones(messageTones);
 }
 
 export interface DesktopNotice {
@@ -82,8 +88,9 @@ export interface DesktopNotice {
 
 /** Answers how to take it back. */
 export function showOnDesktop({ tag, title, body, href }: DesktopNotice): () => void {
-  if (!isNotifying.peek() || isLookedAt()) return () => undefined;
-  const notice = new Notification(title, { body: body.slice(0, maxBodyChars), tag });
+  if (!isNotifying.peek() || isLookedAt.peek()) return () => undefined;
+  const notice = makeNotice(title, { body: body.slice(0, maxBodyChars), tag });
+  if (notice === undefined) return () => undefined;
   notice.onclick = () => {
     window.focus();
     notice.close();
@@ -92,8 +99,15 @@ export function showOnDesktop({ tag, title, body, href }: DesktopNotice): () => 
   return () => notice.close();
 }
 
-function isLookedAt(): boolean {
-  return document.visibilityState === 'visible' && document.hasFocus();
+/** Browsers of phones have them, and let no page make one. */
+function makeNotice(title: string, options: NotificationOptions): Notification | undefined {
+  try {
+    return new Notification(title, options);
+  } catch {
+    isNotifying.value = false;
+    permission.value = 'unsupported';
+    return undefined;
+  }
 }
 
 /** Rings until it is ended, by the answer; several at once ring as one. */

@@ -1,8 +1,9 @@
 // The agents and departments of the workspace: read once somebody asks, then kept by what the socket says.
 
-import { computed, effect, signal } from '@preact/signals';
+import { computed, effect, signal, untracked } from '@preact/signals';
 import { call, token } from './api.ts';
-import { onEvent, onResync } from './live.ts';
+import { onceLive, socketOrPatience } from './beginning.ts';
+import { connection, onEvent, onResync } from './live.ts';
 import type { Agent, Department } from './records.ts';
 
 export const agents = signal<ReadonlyMap<string, Agent>>(new Map());
@@ -11,17 +12,42 @@ export const departments = signal<ReadonlyMap<string, Department>>(new Map());
 export const peopleFailure = signal<unknown>(undefined);
 export const joinedAgents = computed(() => [...agents.value.values()].filter(({ inviteStatus }) => inviteStatus === 'joined').sort((a, b) => a.name.localeCompare(b.name)));
 
+/** Until they are, nobody can say who is a former one. */
+export const arePeopleRead = signal(false);
+/** Departments that were named somewhere and are not among those that were read: each is asked for once. */
+const soughtDepartments = new Set<string>();
+
 effect(() => {
   agents.value = new Map();
   departments.value = new Map();
-  if (token.value !== null) void readPeople();
+  arePeopleRead.value = false;
+  soughtDepartments.clear();
+  if (token.value !== null) void begin();
 });
 onResync(() => void readPeople());
+// Who could not be asked for while the service was away.
+effect(() => {
+  if (connection.value === 'live' && peopleFailure.peek() !== undefined) untracked(() => void readPeople());
+});
 onEvent(['agent.updated'], ({ data }) => {
   // The event's data, as the sockets' document gives it.
   const { agent } = data as { agent: Agent };
   keepColleague(agent);
+  // No event tells of departments themselves: who belongs to one tells what it is called.
+  for (const { id, name } of agent.groups) if (arePeopleRead.peek() && departments.peek().get(id)?.name !== name) seekDepartment(`${id} ${name}`);
 });
+
+async function begin(): Promise<void> {
+  await socketOrPatience();
+  onceLive(() => void readPeople());
+  await readPeople();
+}
+
+function seekDepartment(what: string): void {
+  if (soughtDepartments.has(what)) return;
+  soughtDepartments.add(what);
+  void readPeople();
+}
 
 /** What an answer or the socket said of somebody. */
 export function keepColleague(agent: Agent): void {
@@ -56,6 +82,7 @@ export async function readPeople(): Promise<void> {
     agents.value = new Map(allAgents.map((agent) => [agent.id, agent]));
     departments.value = new Map(allDepartments.map((department) => [department.id, department]));
     peopleFailure.value = undefined;
+    arePeopleRead.value = true;
   } catch (error) {
     if (token.peek() === asked) peopleFailure.value = error;
   }
@@ -64,10 +91,14 @@ export async function readPeople(): Promise<void> {
 /** Somebody who left is still named in what they said. */
 export function agentName(agentId: string | null): string {
   if (agentId === null) return 'Nobody';
-  return agents.value.get(agentId)?.name ?? 'A former agent';
+  return agents.value.get(agentId)?.name ?? (arePeopleRead.value ? 'A former agent' : '…');
 }
 
 export function departmentName(departmentId: string | null): string {
   if (departmentId === null) return 'No department';
-  return departments.value.get(departmentId)?.name ?? 'A former department';
+  const found = departments.value.get(departmentId);
+  if (found !== undefined || !arePeopleRead.value) return found?.name ?? '…';
+  // Made since they were read, or gone.
+  queueMicrotask(() => seekDepartment(departmentId));
+  return 'A former department';
 }

@@ -2,6 +2,8 @@
 // itself is loaded: these are types alone.
 
 import type { Static } from 'typebox';
+import type * as records from '../record-schemas.ts';
+import type * as reports from '../report-schemas.ts';
 import type * as schemas from '../schemas.ts';
 
 export type Agent = Static<typeof schemas.Agent>;
@@ -32,20 +34,59 @@ export type WeeklyHours = Static<typeof schemas.WeeklyHours>;
 export type CampaignContent = Static<typeof schemas.CampaignContent>;
 export type CampaignFrequency = Static<typeof schemas.CampaignFrequency>;
 
-export interface Workspace {
-  readonly id: string;
-  readonly name: string;
-  readonly timezone: string;
-  readonly locale: string;
-}
+/** What is said of it wherever it is told. */
+export type Workspace = Pick<Static<typeof records.Workspace>, 'id' | 'name' | 'timezone' | 'locale'>;
+export type WorkspaceSettings = Static<typeof records.WorkspaceSettings>;
+export type Department = Static<typeof records.Department>;
+export type BusinessHours = Static<typeof records.BusinessHours>;
+export type OfficeHours = Static<typeof records.OfficeHours>;
+export type OfficeHoursNow = Static<typeof records.OfficeHoursNow>;
+export type Integrations = Static<typeof records.Integrations>;
+export type Commerce = Static<typeof records.Commerce>;
+export type Campaign = Static<typeof records.Campaign>;
+export type CampaignStatus = Static<typeof records.CampaignStatus>;
+export type TriggerRules = Static<typeof records.TriggerRules>;
+export type Goal = Static<typeof records.Goal>;
+export type GoalStatus = Static<typeof records.GoalStatus>;
+export type SavedReply = Static<typeof records.SavedReply>;
+export type ReplyChannel = Static<typeof records.ReplyChannel>;
+export type ReplyScope = Static<typeof records.ReplyScope>;
+export type KbDocument = Static<typeof records.KbDocument>;
+export type KbChunk = Static<typeof records.KbChunk>;
+export type Article = Static<typeof records.Article>;
+export type RoutingStrategy = Static<typeof records.RoutingStrategy>;
+export type PhoneNumber = Static<typeof records.PhoneNumber>;
+export type AvailableNumber = Static<typeof records.AvailableNumber>;
+export type VoiceProfile = Static<typeof records.VoiceProfile>;
+export type DnsRecord = Static<typeof records.DnsRecord>;
+export type EmailDomain = Static<typeof records.EmailDomain>;
+export type InboundAddress = Static<typeof records.InboundAddress>;
+export type Suppression = Static<typeof records.Suppression>;
+export type PlanId = Static<typeof records.PlanId>;
+export type BillingInterval = Static<typeof records.BillingInterval>;
+export type Subscription = Static<typeof records.Subscription>;
+export type Standing = Static<typeof records.Standing>;
+export type Invoice = Static<typeof records.Invoice>;
+export type ApiKey = Static<typeof records.ApiKey>;
+export type OAuthApp = Static<typeof records.OAuthApp>;
+export type Webhook = Static<typeof records.Webhook>;
+export type Delivery = Static<typeof records.Delivery>;
+export type VerifyService = Static<typeof records.VerifyService>;
+export type VerifyCredits = Static<typeof records.VerifyCredits>;
+export type Verification = Static<typeof records.Verification>;
+/** What was before and after is of any shape. */
+export type AuditEntry = Omit<Static<typeof records.AuditEntry>, 'before' | 'after' | 'context'> & Readonly<Record<'before' | 'after' | 'context', Readonly<Record<string, unknown>> | null>>;
 
-export interface Department {
-  readonly id: string;
-  readonly name: string;
-  readonly memberIds: readonly string[];
-  readonly isDefault: boolean;
-  readonly createdAt: string;
-}
+export type ReportHead = Static<typeof reports.ReportHead>;
+export type VolumeReport = Static<typeof reports.VolumeReport>;
+export type StatusReport = Static<typeof reports.StatusReport>;
+export type ResponseTimesReport = Static<typeof reports.ResponseTimesReport>;
+export type SatisfactionReport = Static<typeof reports.SatisfactionReport>;
+export type PerformanceReport = Static<typeof reports.PerformanceReport>;
+export type CustomersReport = Static<typeof reports.CustomersReport>;
+export type ConversionsReport = Static<typeof reports.ConversionsReport>;
+/** What a chart is drawn of. */
+export type SeriesPoint = VolumeReport['series'][number];
 
 /** What an agent's socket is told, decisions 6. `data` holds the whole record that it is about. */
 export interface LiveEvent {

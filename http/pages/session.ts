@@ -1,8 +1,8 @@
 // Who is signed in: the agent, its workspace and what it may do, read once after signing in and kept up to date by the socket.
 
-import { computed, effect, signal } from '@preact/signals';
+import { computed, effect, signal, untracked } from '@preact/signals';
 import { call, keepToken, token } from './api.ts';
-import { onEvent } from './live.ts';
+import { connection, onEvent, onResync } from './live.ts';
 import type { Agent, AgentStatus, Role, Workspace } from './records.ts';
 
 export interface Me {
@@ -15,7 +15,6 @@ export const me = signal<Me | undefined>(undefined);
 /** Why `me` could not be read, while it could not. */
 export const meFailure = signal<unknown>(undefined);
 export const isSignedIn = computed(() => token.value !== null);
-export const timeZone = computed(() => Intl.DateTimeFormat().resolvedOptions().timeZone);
 
 /** Whether who signed in has this role or one above it. */
 export function hasRole(role: Role): boolean {
@@ -26,12 +25,16 @@ export function hasRole(role: Role): boolean {
 
 effect(() => {
   const current = token.value;
-  if (current === null) {
-    me.value = undefined;
-    return;
-  }
-  void readMe(current);
+  // Another sign-in, also of the same agent in another tab, begins anew: all that is kept of the former one is gone with it.
+  me.value = undefined;
+  meFailure.value = undefined;
+  if (current !== null) void readMe(current);
 });
+// Who could not be asked for is asked for when the service is back, and again when events were missed.
+effect(() => {
+  if (connection.value === 'live' && meFailure.peek() !== undefined) untracked(() => void readMe());
+});
+onResync(() => void readMe());
 
 onEvent(['agent.updated'], ({ data }) => {
   // The event's data, as the sockets' document gives it.

@@ -4,6 +4,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { CallBanner } from './calls/call-banner.tsx';
+import { worksWithCalls } from './calls/live-calls.ts';
 import { addCommands } from './commands.ts';
 import { Avatar } from './design/avatar.tsx';
 import { Button, ButtonLink, IconButton } from './design/button.tsx';
@@ -11,12 +12,12 @@ import { Empty } from './design/feedback.tsx';
 import { Icon, type IconName } from './design/icon.tsx';
 import { Menu } from './design/menu.tsx';
 import { Offers } from './inbox/side/offers.tsx';
-import { connection, reconnectNow } from './live.ts';
+import { isCutOff, reconnectNow } from './live.ts';
 import { navigate, path } from './location.ts';
-import { dismiss, notices, notifyFailure } from './notices.ts';
+import { dismiss, holdNotices, notices, notifyFailure } from './notices.ts';
 import type { AgentStatus } from './records.ts';
 import { openPalette, openShortcuts, Palette } from './search/palette.tsx';
-import { hasRole, me, setStatus, signOut } from './session.ts';
+import { me, setStatus, signOut } from './session.ts';
 import { sectionCommands } from './settings/sections.ts';
 import { chooseTheme, theme } from './theme.ts';
 import { unreadCount } from './title.ts';
@@ -48,7 +49,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
   useEffect(
     () =>
       addCommands([
-        ...places.map(({ label, path: to, key }) => ({ id: `go.${key}`, title: `Go to ${label.toLowerCase()}`, group: 'Go to', keys: [`g ${key}`], run: () => navigate(to) })),
+        ...shownPlaces().map(({ label, path: to, key }) => ({ id: `go.${key}`, title: `Go to ${label.toLowerCase()}`, group: 'Go to', keys: [`g ${key}`], run: () => navigate(to) })),
         { id: 'palette.open', title: 'Find a command', group: 'Help', keys: ['mod+k'], whileTyping: true, run: openPalette },
         { id: 'shortcuts.show', title: 'Show all keys', group: 'Help', keys: ['?'], run: openShortcuts },
         { id: 'search.open', title: 'Search conversations', group: 'Go to', keys: ['/', 'g f'], run: () => navigate('/search') },
@@ -60,7 +61,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
         { id: 'session.signOut', title: 'Sign out', group: 'You', run: signOut },
         ...sectionCommands(),
       ]),
-    [],
+    [me.value?.agent.role, worksWithCalls.value],
   );
   return (
     <div class="shell">
@@ -82,13 +83,17 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
   );
 }
 
+/** Those that who is signed in has something in. */
+function shownPlaces(): readonly Place[] {
+  return places.filter(({ path: to }) => to !== '/calls' || worksWithCalls.value);
+}
+
 function Rail(): JSX.Element {
   const current = path.value;
-  const shown = places.filter(({ path: to }) => to !== '/calls' || me.value?.agent.channels.includes('calls') === true || hasRole('admin'));
   return (
     <nav class="rail" aria-label="Main">
       <ul>
-        {shown.map(({ label, path: to, icon }) => (
+        {shownPlaces().map(({ label, path: to, icon }) => (
           <li key={to}>
             <a href={to} aria-current={current === to || current.startsWith(`${to}/`) ? 'page' : undefined}>
               <Icon name={icon} size={22} />
@@ -145,10 +150,9 @@ async function choose(status: AgentStatus): Promise<void> {
 }
 
 function ConnectionLine(): JSX.Element {
-  const waiting = connection.value === 'waiting';
   return (
     <div role="status" class="connection">
-      {waiting && (
+      {isCutOff.value && (
         <p>
           No connection. What you see is as of a moment ago, and catches up by itself.
           <Button small kind="quiet" onClick={reconnectNow}>
@@ -160,9 +164,15 @@ function ConnectionLine(): JSX.Element {
   );
 }
 
+/** A button that is gone says nothing of the focus or the pointer that was on it. */
+function takeAway(id: number): void {
+  dismiss(id);
+  holdNotices(false);
+}
+
 function Notices(): JSX.Element {
   return (
-    <div class="notices" role="log" aria-live="polite" aria-label="Notices">
+    <div class="notices" role="log" aria-live="polite" aria-label="Notices" onMouseEnter={() => holdNotices(true)} onMouseLeave={() => holdNotices(false)} onFocusIn={() => holdNotices(true)} onFocusOut={() => holdNotices(false)}>
       {notices.value.map(({ id, kind, text, action }) => (
         <div class={`notice ${kind}`} key={id}>
           <p>{text}</p>
@@ -170,14 +180,14 @@ function Notices(): JSX.Element {
             <Button
               small
               onClick={() => {
-                dismiss(id);
+                takeAway(id);
                 action.run();
               }}
             >
               {action.label}
             </Button>
           )}
-          <IconButton icon="cross" small label="Dismiss" onClick={() => dismiss(id)} />
+          <IconButton icon="cross" small label="Dismiss" onClick={() => takeAway(id)} />
         </div>
       ))}
     </div>

@@ -3,18 +3,12 @@
 import Type from 'typebox';
 import { createApiKey, listApiKeys, revokeApiKey } from '../../engine/api-keys.ts';
 import { scopeNames } from '../../engine/scopes.ts';
+import { ApiKey } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { Id, Name, nullable, Time } from '../schemas.ts';
+import { Id, Name } from '../schemas.ts';
 
 const GrantedScope = Type.Enum([...scopeNames, '*']);
-const ApiKey = Type.Object({
-  id: Id,
-  name: Type.String(),
-  prefix: Type.String({ description: 'How the key begins.' }),
-  scopes: Type.Array(GrantedScope),
-  createdAt: Time,
-  lastUsedAt: nullable(Time),
-});
+const GivenKey = Type.Object({ ...ApiKey.properties, scopes: Type.Array(GrantedScope) });
 
 export const apiKeyRoutes = [
   route({
@@ -25,7 +19,7 @@ export const apiKeyRoutes = [
     summary: 'List API keys',
     description: 'Those that count, newest first. lastUsedAt is exact to a minute.',
     access: { kind: 'agent', scope: null, role: 'admin' },
-    reply: { status: 200, schema: Type.Object({ apiKeys: Type.Array(ApiKey) }) },
+    reply: { status: 200, schema: Type.Object({ apiKeys: Type.Array(GivenKey) }) },
     refusals: [],
     read: (view) => ({ apiKeys: listApiKeys(view) }),
   }),
@@ -39,7 +33,7 @@ export const apiKeyRoutes = [
     description: 'The key is in this answer and never again. It acts as the admin who made it, within its scopes, for as long as that admin is there. * is everything; what no scope names needs it. mode (live when left out): test keys send no one-time codes. Up to 100.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({ name: Name, scopes: Type.Array(GrantedScope, { minItems: 1, maxItems: 50 }), mode: Type.Optional(Type.Enum(['live', 'test'])) }),
-    reply: { status: 201, schema: Type.Object({ ...ApiKey.properties, key: Type.String() }) },
+    reply: { status: 201, schema: Type.Object({ ...GivenKey.properties, key: Type.String() }) },
     refusals: ['semantic_error'],
     run: ({ workspaceId, caller, body: { name, scopes, mode = 'live' } }, { engine }) => engine.execute(createApiKey, { workspaceId, caller, params: { name, scopes, mode } }),
   }),

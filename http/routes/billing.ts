@@ -11,50 +11,15 @@ import type { View } from '../../engine/runtime/context.ts';
 import { isLocking, theSubscription } from '../../engine/subscription.ts';
 import { theWorkspace } from '../../engine/workspace.ts';
 import type { BillingProvider, ProvidedSubscription } from '../../workers/providers/billing.ts';
+import { Addon, BillingInterval, Invoice, Standing, Subscription } from '../record-schemas.ts';
 import { type Call, route } from '../route.ts';
-import { Id, nullable, Time, Url } from '../schemas.ts';
+import { Url } from '../schemas.ts';
 import type { Services } from '../services.ts';
 
 const maxInvoices = 100;
 
-const Plan = Type.Enum(['chat', 'support', 'business', 'enterprise']);
 const PaidPlan = Type.Enum(['chat', 'support', 'business']);
-const Addon = Type.Enum(['ai']);
-const Interval = Type.Enum(['monthly', 'annual']);
-const Source = Type.Enum(['local', 'stripe', 'marketplace']);
-const Subscription = Type.Object({
-  id: Id,
-  plan: Plan,
-  addons: Type.Array(Addon),
-  status: Type.Enum(['trialing', 'active', 'past_due', 'unpaid', 'paused', 'incomplete', 'incomplete_expired', 'canceled']),
-  billingInterval: Interval,
-  billingSource: Source,
-  currentPeriodStart: Time,
-  currentPeriodEnd: Time,
-  cancelAtPeriodEnd: Type.Boolean(),
-  createdAt: Time,
-});
-const Standing = Type.Object({
-  subscription: nullable(Subscription),
-  planId: Plan,
-  locked: Type.Boolean({ description: 'The trial is over, or the subscription ended or unpaid: every feature answers feature_locked. Nothing is lost; choosing a plan opens it again.' }),
-  daysLeftInTrial: nullable(Type.Integer({ minimum: 0 })),
-  addons: Type.Array(Addon),
-  billingSource: nullable(Source),
-  entitlements: Type.Object({ features: Type.Array(Type.String()), seats: Type.Object({ limit: nullable(Type.Integer()), taken: Type.Integer() }) }),
-});
-const Invoice = Type.Object({
-  id: Type.String(),
-  number: nullable(Type.String()),
-  status: Type.String(),
-  amountCents: Type.Integer({ description: 'In the currency\'s smallest unit.' }),
-  currency: Type.String(),
-  periodStart: Time,
-  periodEnd: Time,
-  hostedUrl: nullable(Type.String()),
-  createdAt: Time,
-});
-const Checkout = Type.Object({ planId: PaidPlan, interval: Interval, aiAddon: Type.Optional(Type.Boolean()), successUrl: Type.Optional(Url), cancelUrl: Type.Optional(Url) });
+const Checkout = Type.Object({ planId: PaidPlan, interval: BillingInterval, aiAddon: Type.Optional(Type.Boolean()), successUrl: Type.Optional(Url), cancelUrl: Type.Optional(Url) });
 const access = { kind: 'agent', scope: null, role: 'admin' } as const;
 
 export const billingRoutes = [

@@ -2,29 +2,11 @@
 
 import Type from 'typebox';
 import { archiveCampaign, changeCampaign, createCampaign, duplicateCampaign, listCampaigns, readCampaign } from '../../engine/campaigns.ts';
+import { Campaign, CampaignStatus, TriggerRules } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { CampaignContent, CampaignFrequency, Id, Time, UrlMatch } from '../schemas.ts';
+import { CampaignContent, Id } from '../schemas.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
-const Status = Type.Enum(['draft', 'live', 'paused', 'archived']);
-const TriggerRules = Type.Object({
-  urlMatch: Type.Optional(UrlMatch),
-  showAfterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000, default: 0 })),
-  exitIntent: Type.Optional(Type.Boolean({ default: false })),
-  scrollDepthPct: Type.Optional(Type.Integer({ minimum: 0, maximum: 100, default: 0 })),
-  frequency: Type.Optional(CampaignFrequency),
-  officeHoursOnly: Type.Optional(Type.Boolean({ default: false })),
-});
-const Campaign = Type.Object({
-  id: Id,
-  name: Type.String(),
-  status: Status,
-  triggerRules: TriggerRules,
-  content: CampaignContent,
-  stats: Type.Object({ impressions: Type.Integer(), clicks: Type.Integer(), startedChats: Type.Integer() }, { description: 'Of the last 30 days, in UTC days.' }),
-  createdAt: Time,
-  updatedAt: Time,
-});
 const ById = Type.Object({ campaignId: Id });
 const reading = { kind: 'agent', scope: null, feature: 'campaigns' } as const;
 const writing = { ...reading, role: 'admin' } as const;
@@ -38,7 +20,7 @@ export const campaignRoutes = [
     summary: 'List campaigns',
     description: 'Newest first, archived ones too unless a status is asked for.',
     access: reading,
-    query: Type.Object({ status: Type.Optional(Status) }),
+    query: Type.Object({ status: Type.Optional(CampaignStatus) }),
     reply: { status: 200, schema: Type.Object({ campaigns: Type.Array(Campaign) }) },
     refusals: [],
     read: (view, { query }) => ({ campaigns: listCampaigns(view, { status: query.status }) }),

@@ -24,9 +24,9 @@ import {
   Note,
   nullable,
   RepeatableMessageInput,
+  RepeatableNoteInput,
   RequestedStatus,
   Subject,
-  Text,
   Time,
   Version,
 } from '../schemas.ts';
@@ -270,10 +270,10 @@ export const conversationRoutes = [
     summary: 'Add a note',
     access: { kind: 'agent', scope: 'conversations:write' },
     params: ById,
-    body: Type.Object({ body: Text }),
+    body: RepeatableNoteInput,
     reply: { status: 201, schema: Type.Object({ note: Note }) },
-    refusals: [],
-    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(createNote, { workspaceId, caller, params: { ...params, body: body.body } }),
+    refusals: ['conflict'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(createNote, { workspaceId, caller, params: { ...params, noteId: body.noteId, body: body.body } }),
   }),
 
   route({

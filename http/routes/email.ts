@@ -9,34 +9,14 @@ import { systemCaller } from '../../engine/runtime/command.ts';
 import { listSuppressions, removeSuppression } from '../../engine/suppressions.ts';
 import { byCreated, pageOf } from '../cursor.ts';
 import { dkimKeyName } from '../outgoing-mail.ts';
+import { EmailDomain, InboundAddress, Suppression } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { CursorQuery, Email, Id, NextCursor, nullable, Time, Url } from '../schemas.ts';
+import { CursorQuery, Email, Id, NextCursor, nullable, Url } from '../schemas.ts';
 import type { Services } from '../services.ts';
 import { openSecret } from '../workspace-secrets.ts';
 
-const DnsRecord = Type.Object({
-  type: Type.Enum(['MX', 'TXT', 'CNAME']),
-  name: Type.String(),
-  value: Type.String(),
-  priority: Type.Optional(Type.Integer({ description: 'Of MX alone.' })),
-  status: Type.Enum(['pending', 'verified']),
-});
-const EmailDomain = Type.Object({
-  id: Id,
-  name: Type.String(),
-  status: Type.Enum(['pending', 'verified'], { description: 'verified once every record stands.' }),
-  records: Type.Array(DnsRecord, { description: 'To be added to the domain\'s DNS. An SPF record that is there already needs only our a: term.' }),
-  lastCheckedAt: nullable(Time),
-  pollUntil: Type.String({ format: 'date-time', description: 'The records are looked for until then; registering again starts the seven days over.' }),
-});
 const Domain = Type.Object({ domain: EmailDomain });
 
-const InboundAddress = Type.Object({
-  address: Type.String(),
-  kind: Type.Enum(['auto', 'subdomain', 'custom'], { description: 'The workspace\'s own, one at its subdomain, one at its verified domain (which takes mail at any address).' }),
-  localPart: Type.String(),
-  departmentId: nullable(Id),
-});
 const InboundAddresses = Type.Object({ addresses: Type.Array(InboundAddress) });
 const LocalPart = Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9](?:[A-Za-z0-9._+-]*[A-Za-z0-9])?$', description: 'What stands before the @.' });
 
@@ -166,7 +146,7 @@ export const emailRoutes = [
     query: Type.Object(CursorQuery),
     reply: {
       status: 200,
-      schema: Type.Object({ suppressions: Type.Array(Type.Object({ email: Type.String(), reason: Type.Enum(['bounce', 'rejected']), createdAt: Time })), nextCursor: NextCursor }),
+      schema: Type.Object({ suppressions: Type.Array(Suppression), nextCursor: NextCursor }),
     },
     refusals: [],
     read(view, { query }) {

@@ -5,14 +5,13 @@ import { changeGoal, createGoal, deleteGoal, listCompletions, listGoals, require
 import { refuseField } from '../../engine/errors.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import { defaultLimit, parseTime } from '../cursor.ts';
+import { Goal, GoalStatus } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { GoalCompletion, Id, nullable, Time, UrlMatch } from '../schemas.ts';
+import { GoalCompletion, Id, nullable, UrlMatch } from '../schemas.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
-const Status = Type.Enum(['active', 'paused', 'archived']);
 const maxValueCents = 1_000_000_000;
 const ValueCents = nullable(Type.Integer({ minimum: 0, maximum: maxValueCents, description: 'Of one completion.' }));
-const Goal = Type.Object({ id: Id, name: Type.String(), condition: UrlMatch, valueCents: nullable(Type.Integer()), status: Status, createdAt: Time });
 const ById = Type.Object({ goalId: Id });
 const reading = { kind: 'agent', scope: 'reports:read', feature: 'goals' } as const;
 const writing = { kind: 'agent', scope: null, role: 'senior', roleSlug: 'forbidden', feature: 'goals' } as const;
@@ -71,7 +70,7 @@ export const goalRoutes = [
     description: 'Paused and archived goals match nothing; active ones do again. A new value holds for later completions.',
     access: writing,
     params: ById,
-    body: Type.Object({ name: Type.Optional(Name), condition: Type.Optional(UrlMatch), valueCents: Type.Optional(ValueCents), status: Type.Optional(Status) }),
+    body: Type.Object({ name: Type.Optional(Name), condition: Type.Optional(UrlMatch), valueCents: Type.Optional(ValueCents), status: Type.Optional(GoalStatus) }),
     reply: { status: 200, schema: Goal },
     refusals: ['semantic_error'],
     run({ workspaceId, caller, params, body }, { engine }) {

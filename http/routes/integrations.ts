@@ -1,17 +1,12 @@
 // What other systems need to speak to a workspace. Decisions 4.10.
 
-import Type from 'typebox';
 import { autoAddress } from '../../engine/inbound-addresses.ts';
 import { type SealedSecrets, takeSecrets } from '../../engine/integrations.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
+import { Integrations } from '../record-schemas.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { freshSecrets, openSecrets, presentSecrets } from '../workspace-secrets.ts';
-
-const Integrations = Type.Object({
-  inboundEmail: Type.Object({ address: Type.String({ description: 'The workspace\'s own address for mail.' }), secret: Type.String({ description: 'X-Signature of POST /email/inbound is made with it.' }) }),
-  carrier: Type.Object({ secret: Type.String({ description: 'X-Signature of POST /carrier/events is made with it.' }) }),
-});
 
 export const integrationRoutes = [
   route({

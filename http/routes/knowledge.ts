@@ -6,8 +6,9 @@ import { listJobs, queueCrawl, readJob } from '../../engine/crawls.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { listDocuments, removeDocument } from '../../engine/kb-documents.ts';
 import { retrieve } from '../../engine/retrieval.ts';
+import { Article, ArticleStatus, KbChunk, KbDocument } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { Id, KbJob, nullable, Time, Version } from '../schemas.ts';
+import { Id, KbJob, Version } from '../schemas.ts';
 
 const tag = 'Knowledge base';
 const reading = { kind: 'agent', scope: 'ai:read', feature: 'knowledge_base' } as const;
@@ -18,41 +19,8 @@ const defaultTopK = 5;
 /** As people write it, letters of any script included; what it means is found out before it is taken. */
 const Address = Type.String({ maxLength: 2048, pattern: '^[hH][tT][tT][pP][sS]?://\\S+$' });
 
-const Document = Type.Object({
-  id: Id,
-  sourceType: Type.Enum(['url', 'article'], { description: 'article: the text of a published article.' }),
-  sourceUrl: nullable(Type.String()),
-  title: Type.String(),
-  byteSize: Type.Integer(),
-  chunkCount: Type.Integer({ description: '0 until it is embedded by the model that is searched now.' }),
-  embeddingModel: nullable(Type.String({ description: 'Opaque. Null until it is embedded by the model that is searched now.' })),
-  articleId: nullable(Id),
-  ingestedAt: Time,
-});
-
-const Chunk = Type.Object({
-  chunkId: Id,
-  documentId: Id,
-  chunkIndex: Type.Integer(),
-  sourceUrl: nullable(Type.String()),
-  title: Type.String(),
-  text: Type.String(),
-  score: Type.Number({ description: 'Cosine similarity, -1 to 1.' }),
-});
-
-const ArticleStatus = Type.Enum(['draft', 'published']);
 const Title = Type.String({ minLength: 1, maxLength: 300, pattern: '\\S' });
 const Body = Type.String({ minLength: 1, maxLength: 200_000, pattern: '\\S', description: 'Markdown.' });
-const Article = Type.Object({
-  id: Id,
-  version: Version,
-  title: Type.String(),
-  body: Type.String({ description: 'Markdown.' }),
-  status: ArticleStatus,
-  sourceDocumentId: nullable(Id),
-  createdAt: Time,
-  updatedAt: Time,
-});
 
 export const knowledgeRoutes = [
   route({
@@ -118,7 +86,7 @@ export const knowledgeRoutes = [
     summary: 'List documents',
     description: 'Newest first, all of them: pages, and the texts of published articles.',
     access: reading,
-    reply: { status: 200, schema: Type.Object({ documents: Type.Array(Document) }) },
+    reply: { status: 200, schema: Type.Object({ documents: Type.Array(KbDocument) }) },
     refusals: [],
     read: (view) => ({ documents: listDocuments(view).map((document) => ({ ...document, chunkCount: document.chunkCount ?? 0 })) }),
   }),
@@ -161,7 +129,7 @@ export const knowledgeRoutes = [
     access: reading,
     body: Type.Object({ query: Type.String({ minLength: 1, maxLength: 2000, pattern: '\\S' }), topK: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 5 })) }),
     invalidSlug,
-    reply: { status: 200, schema: Type.Object({ chunks: Type.Array(Chunk), queryEmbedTimeMs: Type.Integer(), searchTimeMs: Type.Integer() }) },
+    reply: { status: 200, schema: Type.Object({ chunks: Type.Array(KbChunk), queryEmbedTimeMs: Type.Integer(), searchTimeMs: Type.Integer() }) },
     refusals: ['embedding_unavailable'],
     async run({ workspaceId, body }, services) {
       const workspace = services.engine.workspace(workspaceId) ?? refuse('unauthorized');

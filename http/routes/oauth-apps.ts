@@ -5,8 +5,9 @@ import { refuse } from '../../engine/errors.ts';
 import { appScopes, changeApp, clientIdOf, createApp, listApps, removeApp, requireApp, rotateAppSecret } from '../../engine/oauth-apps.ts';
 import type { OAuthAppRecord } from '../../store/oauth-apps.ts';
 import { freshClientSecret, isLive } from '../oauth-clients.ts';
+import { OAuthApp } from '../record-schemas.ts';
 import { type Access, route } from '../route.ts';
-import { Id, Name, nullable, Time } from '../schemas.ts';
+import { Id, Name, nullable } from '../schemas.ts';
 import type { Services } from '../services.ts';
 
 const access = { kind: 'agent', scope: null, role: 'admin' } as const satisfies Access;
@@ -16,17 +17,7 @@ const clientIdBytes = 12;
 
 const RedirectUris = Type.Array(Type.String({ minLength: 1, maxLength: 2000 }), { minItems: 1, maxItems: 10, description: 'Compared letter by letter. https, http to this very machine, or a scheme that is a reversed domain.' });
 const Scopes = Type.Array(Type.Enum([...appScopes]), { minItems: 1, maxItems: appScopes.length });
-const App = {
-  id: Id,
-  clientId: Type.String(),
-  name: Type.String(),
-  redirectUris: Type.Array(Type.String()),
-  scopes: Type.Array(Type.Enum([...appScopes])),
-  public: Type.Boolean({ description: 'Without a secret: must use PKCE.' }),
-  status: Type.Enum(['development', 'live'], { description: 'development: for its own workspace alone, until the operator of the server lists it in OAUTH_LIVE_APPS.' }),
-  createdAt: Time,
-};
-const OAuthApp = Type.Object(App);
+const App = Type.Object({ ...OAuthApp.properties, scopes: Type.Array(Type.Enum([...appScopes])) });
 const Params = Type.Object({ appId: Id });
 
 export const oauthAppRoutes = [
@@ -38,7 +29,7 @@ export const oauthAppRoutes = [
     summary: 'List OAuth apps',
     access,
     httpOnly: true,
-    reply: { status: 200, schema: Type.Object({ oauthApps: Type.Array(OAuthApp) }) },
+    reply: { status: 200, schema: Type.Object({ oauthApps: Type.Array(App) }) },
     refusals: [],
     read: (view, _, services) => ({ oauthApps: listApps(view).map((app) => viewOf(services, app)) }),
   }),
@@ -53,7 +44,7 @@ export const oauthAppRoutes = [
     access,
     httpOnly: true,
     body: Type.Object({ name: Name, redirectUris: RedirectUris, scopes: Scopes, public: Type.Optional(Type.Boolean()) }),
-    reply: { status: 201, schema: Type.Object({ ...App, clientSecret: nullable(Type.String()) }) },
+    reply: { status: 201, schema: Type.Object({ ...App.properties, clientSecret: nullable(Type.String()) }) },
     refusals: ['semantic_error'],
     async run({ workspaceId, caller, body: { name, redirectUris, scopes, public: isPublic = false } }, services) {
       const clientId = clientIdOf(workspaceId, services.ids.secret(clientIdBytes));
@@ -72,7 +63,7 @@ export const oauthAppRoutes = [
     access,
     httpOnly: true,
     params: Params,
-    reply: { status: 200, schema: OAuthApp },
+    reply: { status: 200, schema: App },
     refusals: [],
     read: (view, { params: { appId } }, services) => viewOf(services, requireApp(view, appId)),
   }),
@@ -88,7 +79,7 @@ export const oauthAppRoutes = [
     httpOnly: true,
     params: Params,
     body: Type.Object({ name: Type.Optional(Name), redirectUris: Type.Optional(RedirectUris), scopes: Type.Optional(Scopes) }),
-    reply: { status: 200, schema: OAuthApp },
+    reply: { status: 200, schema: App },
     refusals: [],
     run: async ({ workspaceId, caller, params: { appId }, body }, services) => viewOf(services, await services.engine.execute(changeApp, { workspaceId, caller, params: { appId, changes: body } })),
   }),
@@ -118,7 +109,7 @@ export const oauthAppRoutes = [
     access,
     httpOnly: true,
     params: Params,
-    reply: { status: 200, schema: Type.Object({ ...App, clientSecret: Type.String() }) },
+    reply: { status: 200, schema: Type.Object({ ...App.properties, clientSecret: Type.String() }) },
     refusals: ['semantic_error'],
     async run({ workspaceId, caller, params: { appId } }, services) {
       const view = (services.engine.workspace(workspaceId) ?? refuse('unauthorized')).view(caller);

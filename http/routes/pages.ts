@@ -49,7 +49,7 @@ export const pageRoutes: readonly Route[] = [
     access: { kind: 'public' },
     anyHeaders: true,
     params: Type.Object({ file: Type.String({ maxLength: 200 }) }),
-    reply: { status: 200, schema: null, contentType: 'text/javascript' },
+    reply: { status: 200, schema: null, contentType: [...new Set(Object.values(contentTypes).map((type) => type.split(';')[0] ?? ''))] },
     otherReplies: { 304: notModified },
     refusals: [],
     async send({ params, headers }, { pageFiles }) {

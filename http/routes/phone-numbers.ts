@@ -8,36 +8,14 @@ import { isNumberHeld } from '../../engine/number-directory.ts';
 import { changeNumber, listNumbers } from '../../engine/phone-numbers.ts';
 import { createVoiceProfile, listVoiceProfiles } from '../../engine/voice-profiles.ts';
 import { byCreated, pageOf } from '../cursor.ts';
+import { AvailableNumber, NumberStatus, PhoneNumber, RoutingStrategy, VoiceProfile } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { CursorQuery, E164, Id, NextCursor, nullable, Time, Url, WeeklyHours } from '../schemas.ts';
+import { CursorQuery, E164, Id, NextCursor, nullable, Url, WeeklyHours } from '../schemas.ts';
 
 const defaultSearchLimit = 10;
-const RoutingStrategy = Type.Enum(['all_agents', 'department', 'specific_agent']);
 const RoutingTargetId = nullable(Type.String({ format: 'uuid', description: 'The department or the agent; none for all agents.' }));
 const DisplayName = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
 const NumberKind = Type.Enum(['local', 'tollfree', 'international']);
-const Status = Type.Enum(['active', 'released']);
-
-const PhoneNumber = Type.Object({
-  id: Id,
-  e164: Type.String(),
-  displayName: Type.String(),
-  provider: Type.String(),
-  providerDidId: Type.String(),
-  routingStrategy: RoutingStrategy,
-  routingTargetId: nullable(Id),
-  voicemailEnabled: Type.Boolean(),
-  recordingEnabled: Type.Boolean(),
-  smartHoldEnabled: Type.Boolean(),
-  voiceProfileId: nullable(Id),
-  businessHours: nullable(WeeklyHours),
-  welcomeAudioUrl: nullable(Type.String()),
-  status: Status,
-  createdAt: Time,
-  releasedAt: nullable(Time),
-});
-
-const VoiceProfile = Type.Object({ id: Id, name: Type.String(), greetingText: Type.String(), voice: Type.String(), createdAt: Time });
 
 const anyAgent = { kind: 'agent', scope: null, feature: 'calls', featureSlug: 'plan_limit' } as const;
 const adminAlone = { ...anyAgent, role: 'admin', roleSlug: 'forbidden' } as const;
@@ -56,7 +34,7 @@ export const phoneNumberRoutes = [
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: defaultSearchLimit })),
       kind: Type.Optional(NumberKind),
     }),
-    reply: { status: 200, schema: Type.Object({ available: Type.Array(Type.Object({ e164: Type.String(), monthlyCost: Type.String({ description: 'US dollars.' }), locality: Type.String() })) }) },
+    reply: { status: 200, schema: Type.Object({ available: Type.Array(AvailableNumber) }) },
     refusals: [],
     async run({ body }, { carrier, directory }) {
       const { areaCode, limit = defaultSearchLimit, kind = 'local' } = body;
@@ -99,7 +77,7 @@ export const phoneNumberRoutes = [
     summary: 'List numbers',
     description: 'Those in use; with status=released, those that were given up.',
     access: anyAgent,
-    query: Type.Object({ status: Type.Optional(Status), ...CursorQuery }),
+    query: Type.Object({ status: Type.Optional(NumberStatus), ...CursorQuery }),
     reply: { status: 200, schema: Type.Object({ numbers: Type.Array(PhoneNumber), nextCursor: NextCursor }) },
     refusals: [],
     read(view, { query }) {

@@ -8,8 +8,9 @@ import { isActive, theRoster } from '../../engine/roster.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import { defaultLimit, parseTime } from '../cursor.ts';
 import { reportText, reportTypes } from '../report-types.ts';
+import { ConversionsReport, CustomersReport, PerformanceReport, ResponseTimesReport, SatisfactionReport, StatusReport, VolumeReport } from '../report-schemas.ts';
 import { fullPath, route } from '../route.ts';
-import { Channel, Conversation, ConversationStatus, Id, nullable, Time } from '../schemas.ts';
+import { Channel, Conversation, ConversationStatus, Id, Time } from '../schemas.ts';
 
 /** Specification 8. */
 const exportLifetimeMs = 15 * 60_000;
@@ -33,17 +34,6 @@ const flags = {
   missed: Type.Optional(Type.Enum(['1'], { description: 'Only those that were over before any agent answered.' })),
 };
 
-const head = {
-  range: Type.Object({ start: Time, end: Time }),
-  filters: Type.Object({ departmentId: nullable(Id), agentId: nullable(Id) }),
-};
-const Bucket = Type.String({ description: 'When it begins, in the workspace\'s time zone, with its offset.' });
-const Series = { ...head, series: Type.Array(Type.Object({ bucket: Bucket, value: Type.Integer() })), total: Type.Integer() };
-const Seconds = nullable(Type.Number({ description: 'Null when there is nothing to go by. Exact for a range of up to 500 conversations, else within 1 percent.' }));
-const Durations = Type.Object({ medianSeconds: Seconds, p90Seconds: Seconds });
-const Abandonment = Type.Object({ abandoned: Type.Integer(), total: Type.Integer(), rate: Type.Number({ description: '0 to 1.' }) });
-const perChannel = <Schema extends typeof Abandonment | ReturnType<typeof Type.Integer>>(schema: Schema) => Type.Object({ chat: schema, ticket: schema, call: schema });
-
 const access = { kind: 'agent', scope: 'reports:read' } as const;
 const refusals = ['forbidden', 'range_too_large'] as const;
 const about = 'Of the conversations that began in the range, as they are now; spam counts nowhere. Admins see all, supervisors their departments and what is in none, agents what is theirs.';
@@ -63,7 +53,7 @@ const volume = (operation: string, path: string, channel: 'chat' | 'ticket') =>
     description: about,
     access,
     query: CommonSeries,
-    reply: { status: 200, schema: Type.Object(Series) },
+    reply: { status: 200, schema: VolumeReport },
     refusals,
     ask: (view, { query }, { reader }) => volumeReport(view, timesOf(query), channel, reader),
   });
@@ -81,7 +71,7 @@ export const reportRoutes = [
     description: `${about} channel looks at another channel.`,
     access,
     query: Common,
-    reply: { status: 200, schema: Type.Object({ ...head, counts: Type.Object({ open: Type.Integer(), pending: Type.Integer(), solved: Type.Integer(), closed: Type.Integer() }), total: Type.Integer() }) },
+    reply: { status: 200, schema: StatusReport },
     refusals,
     ask: (view, { query }, { reader }) => byStatusReport(view, timesOf(query), reader),
   }),
@@ -95,7 +85,7 @@ export const reportRoutes = [
     description: `${about} The first response is an agent\'s first message after the customer\'s; a ticket that was opened for the customer has none. channel looks at another channel.`,
     access,
     query: Common,
-    reply: { status: 200, schema: Type.Object({ ...head, firstResponse: Durations, resolution: Durations }) },
+    reply: { status: 200, schema: ResponseTimesReport },
     refusals,
     ask: (view, { query }, { reader }) => responseTimesReport(view, timesOf(query), reader),
   }),
@@ -109,16 +99,7 @@ export const reportRoutes = [
     description: `${about} value is the mean rating of the bucket, 0 without any. channel looks at another channel.`,
     access,
     query: CommonSeries,
-    reply: {
-      status: 200,
-      schema: Type.Object({
-        ...head,
-        series: Type.Array(Type.Object({ bucket: Bucket, value: Type.Number(), responses: Type.Integer() })),
-        average: nullable(Type.Number()),
-        responses: Type.Integer(),
-        total: Type.Integer({ description: 'The same as responses.' }),
-      }),
-    },
+    reply: { status: 200, schema: SatisfactionReport },
     refusals,
     ask: (view, { query }, { reader }) => satisfactionReport(view, timesOf(query), reader),
   }),
@@ -147,22 +128,7 @@ export const reportRoutes = [
     description: `${about} By who has the conversation. Admins see all agents, supervisors those of their departments and of none, agents themselves. csatScore is the mean rating, 1 to 5.`,
     access,
     query: Common,
-    reply: {
-      status: 200,
-      schema: Type.Object({
-        ...head,
-        agents: Type.Array(
-          Type.Object({
-            agent: Type.Object({ id: Id, name: Type.String() }),
-            conversations: Type.Integer(),
-            firstResponseMedianSeconds: Seconds,
-            fullResolutionMedianSeconds: Seconds,
-            csatScore: nullable(Type.Number()),
-            csatResponses: Type.Integer(),
-          }),
-        ),
-      }),
-    },
+    reply: { status: 200, schema: PerformanceReport },
     refusals,
     ask: (view, { query }, { reader }) => performanceReport(view, timesOf(query), reader),
   }),
@@ -176,7 +142,7 @@ export const reportRoutes = [
     description: `queued: open and with nobody, now. abandonment: over before any agent answered. ${about}`,
     access,
     query: Common,
-    reply: { status: 200, schema: Type.Object({ ...head, queued: perChannel(Type.Integer()), abandonment: perChannel(Abandonment) }) },
+    reply: { status: 200, schema: CustomersReport },
     refusals,
     ask: (view, { query }, { reader }) => customersReport(view, timesOf(query), reader),
   }),
@@ -190,14 +156,7 @@ export const reportRoutes = [
     description: 'Completions in the range, by time and by goal; a department or an agent asks for what was attributed to it. Deleted goals are listed while they have completions in the range.',
     access,
     query: CommonSeries,
-    reply: {
-      status: 200,
-      schema: Type.Object({
-        ...Series,
-        totalValueCents: Type.Integer(),
-        goals: Type.Array(Type.Object({ goalId: Id, name: Type.String(), status: Type.Enum(['active', 'paused', 'archived', 'deleted']), completions: Type.Integer(), valueCents: Type.Integer() })),
-      }),
-    },
+    reply: { status: 200, schema: ConversionsReport },
     refusals,
     ask: (view, { query }, { reader }) => conversionsReport(view, timesOf(query), reader),
   }),
@@ -247,7 +206,7 @@ export const reportRoutes = [
     limit: { by: 'ip', perMinute: downloadsPerMinute },
     anyHeaders: true,
     params: Type.Object({ token: Type.String({ maxLength: 2000 }) }),
-    reply: { status: 200, schema: null, contentType: 'text/csv' },
+    reply: { status: 200, schema: null, contentType: ['text/csv', 'application/json'] },
     refusals: ['gone', ...refusals],
     async send({ params }, { engine, exportLinks, clock, reader }) {
       const order = exportLinks.verify(params.token) ?? refuse('not_found');

@@ -3,27 +3,14 @@
 import Type from 'typebox';
 import { changeSavedReply, createSavedReply, listSavedReplies, removeSavedReply } from '../../engine/saved-replies.ts';
 import { byCreated, pageOf } from '../cursor.ts';
+import { ReplyChannel, ReplyScope, SavedReply } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { CursorQuery, Id, NextCursor, Text, Time, Version } from '../schemas.ts';
+import { CursorQuery, Id, NextCursor, Text, Version } from '../schemas.ts';
 
-const ReplyChannel = Type.Enum(['chat', 'ticket']);
-const Scope = Type.Enum(['workspace', 'personal']);
 const Shortcut = Type.String({ minLength: 2, maxLength: 32, pattern: '^/[^\\s/]+$', description: 'Begins with a slash, such as /hello.' });
 const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 const Body = Type.Intersect([Text, Type.String({ description: 'May hold {{visitor.name}}, {{visitor.email}}, {{visitor.firstName}}, {{agent.name}}, {{workspace.name}}, {{conversation.subject}}; others stay as they are.' })]);
 const Channels = Type.Array(ReplyChannel, { minItems: 1, maxItems: 2 });
-
-const SavedReply = Type.Object({
-  id: Id,
-  version: Version,
-  shortcut: Type.String(),
-  title: Type.String(),
-  body: Type.String(),
-  channels: Type.Array(ReplyChannel),
-  scope: Scope,
-  createdByAgentId: Id,
-  createdAt: Time,
-});
 
 export const savedReplyRoutes = [
   route({
@@ -34,7 +21,7 @@ export const savedReplyRoutes = [
     summary: 'List saved replies',
     description: 'The workspace\'s and the caller\'s own.',
     access: { kind: 'agent', scope: 'conversations:read' },
-    query: Type.Object({ scope: Type.Optional(Scope), channel: Type.Optional(ReplyChannel), q: Type.Optional(Type.String({ maxLength: 200, description: 'Found in the shortcut, the title or the body.' })), ...CursorQuery }),
+    query: Type.Object({ scope: Type.Optional(ReplyScope), channel: Type.Optional(ReplyChannel), q: Type.Optional(Type.String({ maxLength: 200, description: 'Found in the shortcut, the title or the body.' })), ...CursorQuery }),
     reply: { status: 200, schema: Type.Object({ savedReplies: Type.Array(SavedReply), nextCursor: NextCursor }) },
     refusals: [],
     read(view, { query }) {
@@ -51,7 +38,7 @@ export const savedReplyRoutes = [
     summary: 'Create a saved reply',
     description: 'Scope: workspace by default for admins, personal for others. Those of the workspace are written by admins and supervisors.',
     access: { kind: 'agent', scope: 'conversations:write' },
-    body: Type.Object({ shortcut: Shortcut, title: Title, body: Body, channels: Type.Optional(Channels), scope: Type.Optional(Scope) }),
+    body: Type.Object({ shortcut: Shortcut, title: Title, body: Body, channels: Type.Optional(Channels), scope: Type.Optional(ReplyScope) }),
     reply: { status: 201, schema: SavedReply },
     refusals: ['forbidden', 'conflict'],
     run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createSavedReply, { workspaceId, caller, params: body }),
@@ -71,7 +58,7 @@ export const savedReplyRoutes = [
       title: Type.Optional(Title),
       body: Type.Optional(Body),
       channels: Type.Optional(Channels),
-      scope: Type.Optional(Scope),
+      scope: Type.Optional(ReplyScope),
     }),
     reply: { status: 200, schema: SavedReply },
     refusals: ['forbidden', 'conflict', 'stale_version'],

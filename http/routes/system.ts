@@ -1,9 +1,11 @@
 // What is about the service itself: documents, health, figures.
 
+import Type, { type Static } from 'typebox';
 import { asyncApi } from '../asyncapi.ts';
 import { docsPage } from '../docs.ts';
 import type { Metrics } from '../metrics.ts';
 import { openApi } from '../openapi.ts';
+import { unavailableRetrySeconds } from '../replies.ts';
 import { type RawReply, type Route, route } from '../route.ts';
 import { serviceVersions } from '../versions.ts';
 
@@ -17,6 +19,9 @@ export interface SystemOptions {
 }
 
 const version = serviceVersions.at(-1) ?? '';
+const jsonType = 'application/json';
+const Ready = Type.Object({ status: Type.Literal('ready') });
+const NotReady = Type.Object({ status: Type.Literal('not ready') });
 
 export function systemRoutes(options: SystemOptions): Route[] {
   const once = <Value>(make: () => Value): (() => Value) => {
@@ -36,7 +41,7 @@ export function systemRoutes(options: SystemOptions): Route[] {
       summary: 'This document',
       access: { kind: 'public' },
       anyHeaders: true,
-      reply: { status: 200, schema: null, contentType: 'application/json' },
+      reply: { status: 200, schema: null, contentType: jsonType },
       refusals: [],
       send: () => json(openApiText()),
     }),
@@ -48,7 +53,7 @@ export function systemRoutes(options: SystemOptions): Route[] {
       summary: 'The sockets\' document',
       access: { kind: 'public' },
       anyHeaders: true,
-      reply: { status: 200, schema: null, contentType: 'application/json' },
+      reply: { status: 200, schema: null, contentType: jsonType },
       refusals: [],
       send: () => json(asyncApiText()),
     }),
@@ -72,7 +77,7 @@ export function systemRoutes(options: SystemOptions): Route[] {
       summary: 'The process answers',
       access: { kind: 'public' },
       anyHeaders: true,
-      reply: { status: 200, schema: null, contentType: 'application/json' },
+      reply: { status: 200, schema: null, contentType: jsonType },
       refusals: [],
       send: () => json('{"status":"ok"}'),
     }),
@@ -85,9 +90,10 @@ export function systemRoutes(options: SystemOptions): Route[] {
       description: '503 while it starts or stops.',
       access: { kind: 'public' },
       anyHeaders: true,
-      reply: { status: 200, schema: null, contentType: 'application/json' },
+      reply: { status: 200, schema: Ready },
+      otherReplies: { 503: { description: 'It starts or stops.', contentType: jsonType, schema: NotReady } },
       refusals: [],
-      send: () => (options.isReady() ? json('{"status":"ready"}') : { ...json('{"status":"not ready"}'), status: 503 }),
+      send: () => (options.isReady() ? json(JSON.stringify({ status: 'ready' } satisfies Static<typeof Ready>)) : notReady()),
     }),
     route({
       operation: 'system.metrics',
@@ -108,7 +114,12 @@ export function systemRoutes(options: SystemOptions): Route[] {
 }
 
 function json(body: string): RawReply {
-  return { status: 200, headers: { 'Content-Type': 'application/json; charset=utf-8' }, body };
+  return { status: 200, headers: { 'Content-Type': `${jsonType}; charset=utf-8` }, body };
+}
+
+function notReady(): RawReply {
+  const { headers, body } = json(JSON.stringify({ status: 'not ready' } satisfies Static<typeof NotReady>));
+  return { status: 503, headers: { ...headers, 'Retry-After': String(unavailableRetrySeconds) }, body };
 }
 
 /** It loads nothing and can be framed by nobody. */

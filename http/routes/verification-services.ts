@@ -4,21 +4,22 @@ import Type from 'typebox';
 import { changeCredits, readCredits } from '../../engine/verification-credits.ts';
 import { changeVerifyService, createVerifyService, listVerifyServices, readVerifyService, removeVerifyService } from '../../engine/verification-services.ts';
 import { verifyChannels } from '../../store/verify-services.ts';
+import { Cents, VerifyCredits, VerifyService } from '../record-schemas.ts';
 import { type Access, route } from '../route.ts';
-import { Name, nullable, Time } from '../schemas.ts';
+import { Name, nullable } from '../schemas.ts';
 
 const access = { kind: 'agent', scope: 'verify', role: 'admin' } as const satisfies Access;
 const tag = 'Verification';
 
 const VerifyChannel = Type.Enum([...verifyChannels]);
 const ServiceId = Type.String({ maxLength: 100, description: 'Begins with vs_.' });
-const Cents = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
 /** Counting back over a cap must stay cheap. */
 const maxPerMinute = 1000;
 const maxPerDay = 10_000;
 
 const Channels = Type.Array(VerifyChannel, { maxItems: verifyChannels.length, description: 'Default: email, sms, voice, totp.' });
 const Countries = Type.Array(Type.String({ pattern: '^([A-Z]{2}|\\*)$' }), { maxItems: 300, description: 'ISO 3166 alpha-2, * for everywhere. Default: US, CA.' });
+const Service = Type.Object({ ...VerifyService.properties, enabledChannels: Type.Array(VerifyChannel) });
 const Settings = {
   enabledChannels: Type.Optional(Channels),
   allowedCountries: Type.Optional(Countries),
@@ -29,24 +30,6 @@ const Settings = {
   isDefault: Type.Optional(Type.Boolean({ description: 'Used when a request names no service. The first is.' })),
 };
 
-const VerifyService = Type.Object({
-  id: ServiceId,
-  name: Type.String(),
-  enabledChannels: Type.Array(VerifyChannel),
-  allowedCountries: Type.Array(Type.String()),
-  perMinuteCap: Type.Integer(),
-  perDayCap: Type.Integer(),
-  codeLength: Type.Integer(),
-  ttlSeconds: Type.Integer(),
-  isDefault: Type.Boolean(),
-  createdAt: Time,
-});
-const Credits = Type.Object({
-  balanceCents: nullable(Type.Integer({ description: 'Null: unmetered.' })),
-  spendCapCents: nullable(Cents),
-  spentCents: Type.Integer({ description: 'In this calendar month, UTC.' }),
-});
-
 export const verificationServiceRoutes = [
   route({
     operation: 'verifyService.list',
@@ -56,7 +39,7 @@ export const verificationServiceRoutes = [
     summary: 'List verification services',
     access,
     httpOnly: true,
-    reply: { status: 200, schema: Type.Object({ services: Type.Array(VerifyService) }) },
+    reply: { status: 200, schema: Type.Object({ services: Type.Array(Service) }) },
     refusals: [],
     read: (view) => ({ services: listVerifyServices(view) }),
   }),
@@ -72,7 +55,7 @@ export const verificationServiceRoutes = [
     httpOnly: true,
     invalidSlug: 'validation_error',
     body: Type.Object({ name: Name, ...Settings }),
-    reply: { status: 201, schema: VerifyService },
+    reply: { status: 201, schema: Service },
     refusals: ['preview_not_available', 'semantic_error'],
     run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createVerifyService, { workspaceId, caller, params: body }),
   }),
@@ -86,7 +69,7 @@ export const verificationServiceRoutes = [
     access,
     httpOnly: true,
     params: Type.Object({ serviceId: ServiceId }),
-    reply: { status: 200, schema: VerifyService },
+    reply: { status: 200, schema: Service },
     refusals: [],
     read: (view, { params: { serviceId } }) => readVerifyService(view, serviceId),
   }),
@@ -103,7 +86,7 @@ export const verificationServiceRoutes = [
     invalidSlug: 'validation_error',
     params: Type.Object({ serviceId: ServiceId }),
     body: Type.Object({ name: Type.Optional(Name), ...Settings }),
-    reply: { status: 200, schema: VerifyService },
+    reply: { status: 200, schema: Service },
     refusals: ['preview_not_available', 'default_required'],
     run: ({ workspaceId, caller, params: { serviceId }, body }, { engine }) => engine.execute(changeVerifyService, { workspaceId, caller, params: { serviceId, changes: body } }),
   }),
@@ -132,7 +115,7 @@ export const verificationServiceRoutes = [
     // Whoever holds a key that sends must not decide by it what may be spent.
     access: { ...access, scope: null },
     httpOnly: true,
-    reply: { status: 200, schema: Credits },
+    reply: { status: 200, schema: VerifyCredits },
     refusals: [],
     read: (view) => readCredits(view),
   }),
@@ -148,7 +131,7 @@ export const verificationServiceRoutes = [
     httpOnly: true,
     invalidSlug: 'validation_error',
     body: Type.Object({ balanceCents: Type.Optional(nullable(Type.Integer({ minimum: -1_000_000_000, maximum: 1_000_000_000 }))), spendCapCents: Type.Optional(nullable(Cents)) }),
-    reply: { status: 200, schema: Credits },
+    reply: { status: 200, schema: VerifyCredits },
     refusals: [],
     run: ({ workspaceId, caller, body }, { engine }) => engine.execute(changeCredits, { workspaceId, caller, params: body }),
   }),

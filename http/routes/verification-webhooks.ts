@@ -4,8 +4,9 @@ import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
 import { createVerifyWebhook, verifyEvents } from '../../engine/verification-webhooks.ts';
 import { listWebhooks, removeWebhook, webhookSecretName } from '../../engine/webhooks.ts';
+import { Webhook } from '../record-schemas.ts';
 import { type Access, route } from '../route.ts';
-import { Id, nullable, Time, Url } from '../schemas.ts';
+import { Id, nullable, Url } from '../schemas.ts';
 import { freshWebhookSecret } from '../webhook-sending.ts';
 
 const access = { kind: 'agent', scope: 'verify', role: 'admin' } as const satisfies Access;
@@ -13,7 +14,6 @@ const tag = 'Verification';
 const feed = 'verify';
 
 const EventName = Type.Enum([...verifyEvents]);
-const Webhook = Type.Object({ id: Id, url: Type.String(), events: Type.Array(Type.String()), description: nullable(Type.String()), status: Type.Enum(['active', 'disabled']), createdAt: Time });
 
 export const verificationWebhookRoutes = [
   route({

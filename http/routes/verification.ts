@@ -11,8 +11,9 @@ import { codeLengthFor } from '../../engine/verification-services.ts';
 import { checkVerification, createVerification, listVerifications, readVerification } from '../../engine/verification.ts';
 import { theWorkspace } from '../../engine/workspace.ts';
 import { verifyChannels } from '../../store/verify-services.ts';
+import { SentVerification, Verification } from '../record-schemas.ts';
 import { type Access, route } from '../route.ts';
-import { Id, Name, nullable, Time } from '../schemas.ts';
+import { Id, Name, nullable } from '../schemas.ts';
 import { freshCode, hashOfCode, testCode } from '../verification-codes.ts';
 
 const access = { kind: 'agent', scope: 'verify', credential: 'key' } as const satisfies Access;
@@ -21,18 +22,7 @@ const tag = 'Verification';
 const VerifyChannel = Type.Enum([...verifyChannels]);
 const ServiceId = Type.String({ pattern: '^vs_[A-Za-z0-9_-]{1,64}$', description: 'Begins with vs_. Default: the default service.' });
 const Code = Type.String({ pattern: '^\\d{4,8}$' });
-const SentChannel = Type.Enum(['email', 'sms', 'voice']);
 
-const Sent = {
-  id: Id,
-  status: Type.Enum(['pending', 'verified', 'expired', 'failed']),
-  channel: SentChannel,
-  to: Type.String(),
-  serviceId: Type.String(),
-  expiresAt: Time,
-  createdAt: Time,
-};
-const Verification = Type.Object({ ...Sent, verified: Type.Boolean(), attempts: Type.Integer({ description: 'Wrong codes so far.' }), consumedAt: nullable(Time) });
 const Outcome = Type.Object({ id: Type.String(), verified: Type.Boolean(), reason: nullable(Type.Enum(['bad_code', 'already_used', 'expired', 'too_many_attempts'])) });
 
 /** Twenty bytes: as long as SHA-1's output (RFC 4226 §4). */
@@ -52,7 +42,7 @@ export const verificationRoutes = [
     httpOnly: true,
     invalidSlug: 'validation_error',
     body: Type.Object({ to: Type.String({ minLength: 3, maxLength: 254 }), channel: VerifyChannel, serviceId: Type.Optional(ServiceId) }),
-    reply: { status: 201, schema: Type.Object(Sent) },
+    reply: { status: 201, schema: SentVerification },
     refusals: ['bad_channel', 'channel_not_available', 'channel_not_sendable', 'invalid_email', 'invalid_number', 'service_not_found', 'no_default_service', 'channel_not_enabled', 'country_not_allowed', 'insufficient_credits'],
     async run({ workspaceId, caller, grant, ip, body: { to, channel, serviceId } }, { engine, ids, secrets, numberingPlan, carrier, config }) {
       const isTest = isTestKey(grant);

@@ -6,32 +6,14 @@ import { listDeliveries, retryDelivery } from '../../engine/webhook-deliveries.t
 import { createWebhook, eventTypes, listWebhooks, removeWebhook, webhookSecretName } from '../../engine/webhooks.ts';
 import { byCreated, pageOf } from '../cursor.ts';
 import { appSecret } from '../oauth-clients.ts';
+import { Delivery, Webhook } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { CursorQuery, Id, NextCursor, nullable, Time, Url } from '../schemas.ts';
+import { CursorQuery, Id, NextCursor, nullable, Url } from '../schemas.ts';
 import { freshWebhookSecret } from '../webhook-sending.ts';
 
 const feed = 'events';
 
 const EventName = Type.Enum([...eventTypes, '*']);
-const Webhook = Type.Object({
-  id: Id,
-  url: Type.String(),
-  events: Type.Array(Type.String()),
-  description: nullable(Type.String()),
-  status: Type.Enum(['active', 'disabled'], { description: 'disabled: its receiver took nothing for five days.' }),
-  createdAt: Time,
-});
-const Delivery = Type.Object({
-  id: Id,
-  event: Type.String(),
-  status: Type.Enum(['pending', 'delivered', 'failed']),
-  attempts: Type.Integer(),
-  lastAnswer: nullable(Type.String({ description: 'The receiver\'s, or why there was none.' })),
-  lastAttemptAt: nullable(Time),
-  nextAttemptAt: nullable(Type.String({ format: 'date-time', description: 'At the earliest: after what came before it in its conversation.' })),
-  deliveredAt: nullable(Time),
-  createdAt: Time,
-});
 const access = { kind: 'agent', scope: 'webhooks:write', role: 'admin' } as const;
 
 export const webhookRoutes = [

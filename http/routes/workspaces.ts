@@ -8,38 +8,12 @@ import { changeBusinessHours, createBusinessHours, listBusinessHours, openings, 
 import { changeSettings, changeWorkspace } from '../../engine/settings.ts';
 import { theWorkspace, workspaceView } from '../../engine/workspace.ts';
 import { byCreated, pageOf } from '../cursor.ts';
+import { AuditEntry, BusinessHours, Department, OfficeHoursNow, Workspace, WorkspaceSettings } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { CursorQuery, Holidays, Id, Name, NextCursor, nullable, OpeningHours, Time } from '../schemas.ts';
+import { CursorQuery, Holidays, Id, Name, NextCursor, nullable, OpeningHours } from '../schemas.ts';
 
-const Workspace = Type.Object({
-  id: Id,
-  name: Type.String(),
-  timezone: Type.String(),
-  locale: Type.String(),
-  emailDomainId: nullable(Id),
-  emailDomainStatus: nullable(Type.String()),
-});
-
-const Settings = Type.Object({
-  routing: Type.Object({ mode: Type.Enum(['auto', 'manual']), maxOpenChatsPerAgent: Type.Integer({ minimum: 1, maximum: 1000 }) }),
-  autoCloseDays: Type.Number({ minimum: 0, maximum: 3650, description: 'Solved conversations close after so many days; fractions are taken.' }),
-  csatEnabled: Type.Boolean(),
-  defaultDepartmentId: nullable(Id),
-});
-
-const Department = Type.Object({ id: Id, name: Type.String(), memberIds: Type.Array(Id), isDefault: Type.Boolean(), createdAt: Time });
 const MemberIds = Type.Array(Id, { maxItems: 1000 });
 
-const BusinessHours = Type.Object({
-  id: Id,
-  name: Type.String(),
-  days: Type.Array(OpeningHours),
-  holidays: Type.Array(Type.String({ format: 'date' })),
-  siteId: nullable(Id),
-  departmentId: nullable(Id),
-  createdAt: Time,
-});
-const OfficeHours = { officeHoursOpen: Type.Boolean(), nextChange: nullable(Type.String({ description: 'ISO 8601 with the offset of the workspace\'s time zone; null when nothing changes within a year.' })) };
 const Days = Type.Array(OpeningHours, { maxItems: 50 });
 
 export const workspaceRoutes = [
@@ -84,7 +58,7 @@ export const workspaceRoutes = [
     tag: 'Workspaces',
     summary: 'Read the settings',
     access: { kind: 'agent', scope: 'agents:read' },
-    reply: { status: 200, schema: Settings },
+    reply: { status: 200, schema: WorkspaceSettings },
     refusals: [],
     read: (view) => theWorkspace(view).settings,
   }),
@@ -98,12 +72,12 @@ export const workspaceRoutes = [
     description: 'What is left out stays as it is.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({
-      routing: Type.Optional(Type.Partial(Settings.properties.routing)),
-      autoCloseDays: Type.Optional(Settings.properties.autoCloseDays),
+      routing: Type.Optional(Type.Partial(WorkspaceSettings.properties.routing)),
+      autoCloseDays: Type.Optional(WorkspaceSettings.properties.autoCloseDays),
       csatEnabled: Type.Optional(Type.Boolean()),
       defaultDepartmentId: Type.Optional(nullable(Id)),
     }),
-    reply: { status: 200, schema: Settings },
+    reply: { status: 200, schema: WorkspaceSettings },
     refusals: [],
     run: ({ workspaceId, caller, body }, { engine }) => engine.execute(changeSettings, { workspaceId, caller, params: body }),
   }),
@@ -119,22 +93,7 @@ export const workspaceRoutes = [
     query: Type.Object(CursorQuery),
     reply: {
       status: 200,
-      schema: Type.Object({
-        entries: Type.Array(
-          Type.Object({
-            id: Id,
-            actorAgentId: nullable(Id),
-            action: Type.String(),
-            targetKind: Type.String(),
-            targetId: nullable(Type.String()),
-            before: nullable(Type.Object({})),
-            after: nullable(Type.Object({})),
-            context: nullable(Type.Object({})),
-            createdAt: Time,
-          }),
-        ),
-        nextCursor: NextCursor,
-      }),
+      schema: Type.Object({ entries: Type.Array(AuditEntry), nextCursor: NextCursor }),
     },
     refusals: [],
     read(view, { query }) {
@@ -218,11 +177,7 @@ export const workspaceRoutes = [
     access: { kind: 'agent', scope: 'agents:read' },
     reply: {
       status: 200,
-      schema: Type.Object({
-        workspace: Type.Object(OfficeHours),
-        sites: Type.Array(Type.Object({ siteId: Id, ...OfficeHours })),
-        departments: Type.Array(Type.Object({ departmentId: Id, ...OfficeHours })),
-      }),
+      schema: OfficeHoursNow,
     },
     refusals: [],
     read: (view) => openings(view),

@@ -6,7 +6,8 @@ import { Agent } from 'node:http';
 import { soundBody } from '../support/endpoints.ts';
 import { type RawAnswer, rawRequest } from '../support/raw-http.ts';
 import { type Document, operationsOf, ReplyRules } from './replies.ts';
-import { curlOf, type Fired, fitCallers, type Operation, requestsTo, signatureFor } from './requests.ts';
+import { curlOf, type Fired, fitCallers, type Known, type Operation, requestsTo } from './requests.ts';
+import { stageOf } from './stages.ts';
 import { mark, type World } from './world.ts';
 
 /** No request may take longer: those that wait for others outside give up before. */
@@ -30,8 +31,9 @@ export interface HttpOptions {
   readonly runs: number;
   /** After which no other operation is begun, so that a machine that is busy with more than this comes to an end. */
   readonly budgetMs?: number;
-  /** Of one operation alone. */
+  /** Of one operation alone, or of those whose path is like this. */
   readonly operation?: string | undefined;
+  readonly path?: RegExp;
   onFailure?(failure: Failure): void;
 }
 
@@ -40,7 +42,8 @@ export interface HttpOutcome {
   readonly requests: number;
   /** How many were answered with each status. */
   readonly statuses: ReadonlyMap<number, number>;
-  /** Those that never succeeded, whose rules behind the guards were not reached. */
+  /** Those that succeeded, and those that never did, whose rules behind the guards were not reached. */
+  readonly done: ReadonlySet<string>;
   readonly neverDone: readonly string[];
 }
 
@@ -59,8 +62,7 @@ export class Gun {
     const { method, path, body, caller } = fired;
     const { service } = this.world;
     const token = this.world.tokenOf(caller);
-    const secret = fired.isSigned ? this.world.secretFor(operationId) : undefined;
-    const headers = { ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }), ...(secret === undefined ? {} : { 'X-Signature': signatureFor(body, secret) }), ...fired.headers };
+    const headers = { ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }), ...this.world.signatureOf(operationId, fired), ...fired.headers };
     const curl = curlOf(service.url, { method, path, headers, body });
     const ending = AbortSignal.timeout(deadlineMs);
     try {
@@ -82,8 +84,8 @@ export class Gun {
     // Whoever comes to their site is their visitor, and what is answered then is theirs to know.
     if (asked.includes(theirEmbedId) || asked.includes(theirs.customer.token)) return undefined;
     const isOwn = (id: string): boolean => id.length < 20 || Object.values(this.world.ours.ids).includes(id);
-    // An address is nobody's: what we were told of it we may tell.
-    const leaked = Object.entries(theirs.ids).find(([name, id]) => name !== 'email' && !isOwn(id) && told.includes(id) && !asked.includes(id));
+    // An address is nobody's, and who sends a message may choose its id: what we were told of them we may tell.
+    const leaked = Object.entries(theirs.ids).find(([name, id]) => name !== 'email' && name !== 'messageId' && !isOwn(id) && told.includes(id) && !asked.includes(id));
     return leaked && `${leaked[0]} of another workspace, which was not asked for`;
   }
 
@@ -103,40 +105,50 @@ export async function fuzzHttp(world: World, options: HttpOptions): Promise<Http
   const rules = new ReplyRules(document);
   const gun = new Gun(world);
   const failures: Failure[] = [];
-  const neverDone: string[] = [];
-  const chosen = operationsOf(document).filter(({ operationId }) => options.operation === undefined || operationId === options.operation);
+  const done = new Set<string>();
+  const chosen = operationsOf(document).filter(({ operationId, path }) => (options.operation === undefined || operationId === options.operation) && options.path?.test(path) !== false);
   const startedMs = performance.now();
   const isLong = options.runs >= longRuns;
   for (const [index, operation] of chosen.entries()) {
     if (options.budgetMs !== undefined && performance.now() - startedMs > options.budgetMs) break;
     if (index % renewEvery === 0 || (isLong && /\/(?:calls|assignment|billing)\//.test(operation.path))) await world.renew();
-    let succeeded = false;
-    const failure = await fuzzOperation(gun, rules, operation, { ...options, onSuccess: () => (succeeded = true) });
+    const failure = await fuzzOperation(gun, rules, operation, { ...options, onSuccess: () => void done.add(operation.operationId) });
     if (failure !== undefined) {
       failures.push(failure);
       options.onFailure?.(failure);
     }
-    if (!succeeded) neverDone.push(operation.operationId);
     const health = await service.call('GET', '//healthz');
     if (health.status !== 200) failures.push({ operation: operation.operationId, problem: `/healthz answers ${health.status} after it`, curl: '' });
     // What waits for its time is done too: deadlines, retries, the queue.
     if (isLong) await service.pass(31_000);
   }
   gun.close();
-  return { failures, requests: gun.requests, statuses: gun.statuses, neverDone };
+  const neverDone = chosen.map(({ operationId }) => operationId).filter((operationId) => !done.has(operationId));
+  return { failures, requests: gun.requests, statuses: gun.statuses, done, neverDone };
 }
 
 async function fuzzOperation(gun: Gun, rules: ReplyRules, operation: Operation, options: HttpOptions & { onSuccess(): void }): Promise<Failure | undefined> {
   const { service } = gun.world;
+  const stage = options.runs >= longRuns ? stageOf(gun.world, operation.operationId) : undefined;
+  let known: Known = {};
+  const prepare = async (): Promise<void> => {
+    if (stage !== undefined) known = await stage();
+  };
   const route = service.running.routes.find((one) => one.operation === operation.operationId);
   const ids = { agentId: gun.world.ours.ids['agentId'] ?? '', departmentId: gun.world.ours.ids['departmentId'] ?? '' };
-  const known = gun.world.soundBodyOf(operation.operationId);
+  const ownBody = gun.world.soundBodyOf(operation.operationId);
   const hasSoundBody = route?.body !== undefined && operation.requestBody?.content['application/json'] !== undefined && operation.security.every((need) => !('signature' in need));
-  const requests = requestsTo(operation, { pools: gun.world.pools, soundBody: known ?? (route !== undefined && hasSoundBody ? () => soundBody(route, ids) ?? {} : undefined) });
+  const requests = requestsTo(operation, { pools: gun.world.pools, soundBody: ownBody ?? (route !== undefined && hasSoundBody ? () => soundBody(route, ids) ?? {} : undefined), known: stage && (() => known) });
   const fit = fitCallers(operation);
+  const success = Math.min(...Object.keys(operation.responses).map(Number));
   /** A token that has counted does no longer. */
   let wasUnknown = false;
   let last: { problem: string; curl: string } | undefined;
+  try {
+    await prepare();
+  } catch (error) {
+    return { operation: operation.operationId, problem: `what it needs could not be made: ${String(error)}`, curl: '' };
+  }
   const property = fc.asyncProperty(requests, async (fired) => {
     if (wasUnknown) await gun.world.renew();
     wasUnknown = false;
@@ -145,10 +157,12 @@ async function fuzzOperation(gun: Gun, rules: ReplyRules, operation: Operation, 
       throw new Error(problem);
     };
     const { reply, curl } = await gun.fire(fired, operation.operationId).catch((error: Error) => fail(error.message.split('\n')[0] ?? '', error.message.split('\n')[1] ?? ''));
-    if (reply.status < 400) options.onSuccess();
+    if (reply.status === success && fired.method !== 'HEAD') options.onSuccess();
     wasUnknown = reply.status === 401 && fit.includes(fired.caller) && fired.headers['Authorization'] === undefined;
     const problem = rules.problemOf(operation, reply, fired.method === 'HEAD') ?? gun.leakIn(reply, fired);
     if (problem !== undefined) fail(problem, curl);
+    // Before fast-check makes the next one.
+    await prepare();
   });
   const details = await fc.check(property, { seed: seedFor(options.seed, operation.operationId), numRuns: options.runs, interruptAfterTimeLimit: options.runs * 200 + shrinkingMs });
   if (!details.failed) return undefined;

@@ -1,19 +1,27 @@
 // Mails nobody's client writes, and mails that were damaged on the way, through the thread that reads mail. Whatever comes, it must
-// answer or refuse in time and stay alive within its memory. A mail that is sound must not lose a word: each of its texts holds one that
+// answer or refuse in time and stay alive within its memory, of which the process is the measure. A mail that is sound must not lose a word: each of its texts holds one that
 // is looked for in what was read, and in the attachments.
 
 import fc from 'fast-check';
+import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createMailReader, type MailReader, type ReadMail } from '../../workers/mail-reader.ts';
+import type { ReadMail } from '../../workers/mail-reader.ts';
 import { DnsZone } from '../support/mail-servers.ts';
+import { forgetPeak, peakMb, residentMb } from '../support/memory.ts';
 import { tempFolder } from '../support/folder.ts';
 import type { Teardown } from '../support/service.ts';
+import type { Answered, Asked } from './mail-host.ts';
 
 /** Of the mail thread these are no answers. */
 const failures = ['ThreadFailed', 'ThreadBusy', 'ThreadUnavailable', 'RangeError', 'TypeError', 'ReferenceError', 'SyntaxError'];
 const shrinkingMs = 20_000;
+/** What the process may have at any moment of a mail, beside what it had once its thread had read the first one. */
+export const maxMailMb = 256;
+/** Other mails of each kind for one that is as large as a mail may be, which takes seconds. */
+const mailsPerLarge = 50;
+const maxToldBytes = 100_000;
 
 export interface MailOptions {
   readonly seed: number;
@@ -26,6 +34,8 @@ export interface MailOutcome {
   readonly mails: number;
   readonly refused: number;
   readonly slowestMs: number;
+  /** The most that was taken at any moment, beside what there was at first. */
+  readonly mostMb: number;
 }
 
 interface Leaf {
@@ -44,53 +54,78 @@ const eol = '\r\n';
 const word = (index: number): string => `wort${String(index).padStart(4, '0')}ende`;
 
 export class MailRange {
-  readonly #reader: MailReader;
+  readonly #host: ChildProcess;
+  readonly #pid: number;
   readonly #folder: string;
-  readonly counts = { mails: 0, refused: 0, slowestMs: 0 };
+  readonly counts = { mails: 0, refused: 0, slowestMs: 0, mostMb: 0 };
+  #firstMb = Infinity;
 
-  private constructor(reader: MailReader, folder: string) {
-    this.#reader = reader;
+  private constructor(host: ChildProcess, folder: string) {
+    this.#host = host;
+    this.#pid = host.pid ?? raise('the mail thread has no process');
     this.#folder = folder;
   }
 
   static async start(t: Teardown): Promise<MailRange> {
     const dns = await DnsZone.start(t);
-    const reader = createMailReader({ dnsServers: [dns.address] });
-    t.teardown(() => reader.stop());
-    return new MailRange(reader, tempFolder(t));
+    // Without the loader that tap gives its own processes.
+    const host = fork(join(import.meta.dirname, 'mail-host.ts'), [dns.address], { execArgv: [], env: { PATH: process.env['PATH'] }, serialization: 'advanced' });
+    t.teardown(() => void host.kill());
+    const range = new MailRange(host, tempFolder(t));
+    // The thread is there, and what reads mail is loaded.
+    await range.read(written(plain));
+    range.#firstMb = residentMb(range.#pid);
+    Object.assign(range.counts, { mails: 0, slowestMs: 0, mostMb: 0 });
+    return range;
   }
 
   /** What was read of a mail, its attachments as bytes; a refusal is undefined. Rejects with what must not happen. */
   async read(raw: Uint8Array): Promise<{ mail: ReadMail; files: Buffer[] } | undefined> {
     const path = join(this.#folder, `${randomUUID()}.eml`);
     writeFileSync(path, raw);
+    forgetPeak(this.#pid);
     const startedMs = performance.now();
+    const answer = await this.#ask({ path, envelope: { remoteAddress: '127.0.0.1', sender: 'kim@example.org', helo: 'example.org', receiver: 'switchboard.test' } });
+    const tookMb = peakMb(this.#pid) - this.#firstMb;
     this.counts.mails += 1;
+    this.counts.slowestMs = Math.max(this.counts.slowestMs, performance.now() - startedMs);
+    this.counts.mostMb = Math.max(this.counts.mostMb, tookMb);
     try {
-      const mail = await this.#reader.file({ path, envelope: { remoteAddress: '127.0.0.1', sender: 'kim@example.org', helo: 'example.org', receiver: 'switchboard.test' } });
-      return { mail, files: mail.attachments.map((file) => readFileSync(file.path)) };
-    } catch (error) {
-      const { name, message } = error instanceof Error ? error : new Error(String(error));
-      if (failures.includes(name) || name === 'Error') throw new Error(`${name}: ${message}`, { cause: error });
+      if (tookMb > maxMailMb) throw new Error(`took ${Math.round(tookMb)} MB, where ${maxMailMb} may be taken`);
+      if ('mail' in answer) return { mail: answer.mail, files: answer.mail.attachments.map((file) => readFileSync(file.path)) };
+      const { name, message } = answer.refused;
+      if (failures.includes(name) || name === 'Error') throw new Error(`${name}: ${message}`);
       this.counts.refused += 1;
       return undefined;
     } finally {
-      this.counts.slowestMs = Math.max(this.counts.slowestMs, performance.now() - startedMs);
       for (const name of readdirSync(this.#folder)) rmSync(join(this.#folder, name));
     }
+  }
+
+  #ask(asked: Asked): Promise<Answered> {
+    return new Promise((resolve, reject) => {
+      const ended = (): void => reject(new Error('the process of the mail thread ended'));
+      this.#host.once('exit', ended);
+      // Written by mail-host.ts alone.
+      this.#host.once('message', (answer) => {
+        this.#host.off('exit', ended);
+        resolve(answer as Answered);
+      });
+      this.#host.send(asked);
+    });
   }
 }
 
 export async function fuzzMails(range: MailRange, options: MailOptions): Promise<MailOutcome> {
   const fixtures = fixtureMails();
   const found: string[] = [];
-  const check = async (what: string, property: fc.IAsyncProperty<[Uint8Array]> | fc.IAsyncProperty<[Part]>): Promise<void> => {
+  const check = async (what: string, property: fc.IAsyncProperty<[Uint8Array]> | fc.IAsyncProperty<[Part]>, runs = options.runs): Promise<void> => {
     // One of the two; fast-check's own type does not see that they are alike.
-    const details = await fc.check(property as fc.IAsyncProperty<[unknown]>, { seed: options.seed, numRuns: options.runs, interruptAfterTimeLimit: options.runs * 500 + shrinkingMs });
+    const details = await fc.check(property as fc.IAsyncProperty<[unknown]>, { seed: options.seed, numRuns: runs, interruptAfterTimeLimit: options.runs * 500 + shrinkingMs });
     if (!details.failed) return;
     const [example] = details.counterexample ?? [];
     const raw = example instanceof Uint8Array ? Buffer.from(example) : written(example as Part);
-    found.push(`${what}: ${String(details.errorInstance)}\n  base64 -d <<< ${raw.toString('base64')}`);
+    found.push(`${what}: ${String(details.errorInstance)}\n  ${raw.length > maxToldBytes ? `${raw.length} bytes, which begin with ${JSON.stringify(raw.subarray(0, 500).toString('latin1'))}` : `base64 -d <<< ${raw.toString('base64')}`}`);
   };
   await check('a sound mail', fc.asyncProperty(partOf(3), async (part) => {
     const raw = written(part);
@@ -99,8 +134,12 @@ export async function fuzzMails(range: MailRange, options: MailOptions): Promise
   }));
   await check('a damaged mail', fc.asyncProperty(damaged(fixtures), async (raw) => void (await range.read(raw))));
   await check('an odd mail', fc.asyncProperty(odd, async (raw) => void (await range.read(raw))));
+  const largeRuns = Math.floor(options.runs / mailsPerLarge);
+  if (largeRuns > 0) await check('a large mail', fc.asyncProperty(large, async (raw) => void (await range.read(raw))), largeRuns);
   return { failures: found, ...range.counts };
 }
+
+const plain: Part = { type: 'text/plain', charset: 'utf-8', encoding: '7bit', isAttachment: false, name: undefined, text: 'Hello' };
 
 export function fixtureMails(): Buffer[] {
   const folder = join(import.meta.dirname, '..', 'fixtures', 'mail');
@@ -197,3 +236,16 @@ const oddBody = fc.oneof(
   fc.uint8Array({ maxLength: 500 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
 );
 const odd: fc.Arbitrary<Uint8Array> = fc.tuple(fc.array(oddHeader, { maxLength: 6 }), fc.constantFrom('\r\n', '\r\n', '\n', '\r'), oddBody, fc.constantFrom(1, 1, 1, 5)).map(([headers, end, text, times]) => Buffer.from(`${headers.join(end)}${end}${end}${text.repeat(times)}`, 'utf8'));
+
+/** What one sender fills a mail with, up to the text that is read and up to the whole that is taken. */
+const large: fc.Arbitrary<Uint8Array> = fc
+  .record({
+    head: fc.constantFrom('', 'Content-Type: text/html', 'Content-Transfer-Encoding: quoted-printable', 'Content-Type: text/html\r\nContent-Transfer-Encoding: base64', 'Content-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: attachment', 'Content-Type: multipart/mixed; boundary=x', 'Content-Type: multipart/report; report-type=delivery-status; boundary=x', 'Content-Type: message/rfc822', 'Content-Type: text/plain; charset=iso-2022-jp', 'Content-Type: text/html; charset=gb18030'),
+    unit: fc.constantFrom('x', 'All work and no play. ', 'All work and no play.\r\n', '<div>', '<ul><li>x', '<b>x</b>', '<a href="http://a.example/">x</a>', '&amp;', '<!--', '> \r\n', '\n', '=\r\n', '=41', 'QUFB', 'QUFB\r\n', '--x\r\n', '--x\r\n\r\nhello\r\n', 'Content-Type: message/rfc822\r\n\r\n', 'Final-Recipient: rfc822; a@b.example\r\nAction: failed\r\n\r\n', '\x1b$B$"\x1b(B', '\xb0\xa1'),
+    bytes: fc.constantFrom(3.9 * 1024 * 1024, 35.9 * 1024 * 1024),
+  })
+  .map(({ head, unit, bytes }) => Buffer.concat([Buffer.from(`From: Kim <kim@example.org>${eol}${head}${eol}${eol}`), Buffer.alloc(Math.floor(bytes), unit, 'latin1')]));
+
+function raise(message: string): never {
+  throw new Error(message);
+}

@@ -2,7 +2,6 @@
 // bounds, and such as no client sends. The route's own sound body (support/endpoints.ts) is where most of them start.
 
 import fc from 'fast-check';
-import { signatureOf } from '../../http/signatures.ts';
 import { oddBody, oddValue, type Pools, type Schema, toJson, toText, valueFor, versionField } from './values.ts';
 import { type CallerName, callerNames } from './world.ts';
 
@@ -24,15 +23,28 @@ export interface Fired {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | undefined;
   readonly caller: CallerName;
-  /** Signed as a provider would. */
-  readonly isSigned: boolean;
+}
+
+/** A request that would be done, as far as it is known; the rest is of the pools. */
+export interface Known {
+  readonly caller?: CallerName;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Bytes are sent as they are. */
+  readonly body?: object | Uint8Array;
 }
 
 export interface RequestOptions {
   readonly pools: Pools;
   /** A body that the operation takes, made anew for each request; undefined where none is known. */
   readonly soundBody: (() => object) | undefined;
+  /** What is known as each request is made; undefined where nothing has to be. */
+  readonly known?: (() => Known) | undefined;
 }
+
+/** Of ten parts of a known request so many are left as they are. */
+const knownOfTen = 8;
 
 const jsonType = 'application/json';
 const formType = 'application/x-www-form-urlencoded';
@@ -40,15 +52,28 @@ const formType = 'application/x-www-form-urlencoded';
 export function requestsTo(operation: Operation, options: RequestOptions): fc.Arbitrary<Fired> {
   const contentType = Object.keys(operation.requestBody?.content ?? {})[0];
   const schema = contentType === undefined ? undefined : operation.requestBody?.content[contentType]?.schema;
+  const { known } = options;
   const body = contentType === undefined || schema === undefined ? strayBody : bodyFor(operation, { contentType, schema }, options);
   return fc
-    .record({ path: pathFor(operation, options.pools), query: queryFor(operation, options.pools), body, headers: oddHeaders, caller: callerFor(operation), verb: fc.constantFrom('', '', '', '', '', '', '', '', '', 'HEAD') })
+    .record({
+      path: mostly(known && (() => filledPath(operation, ({ name }) => known().params?.[name] ?? options.pools(name)[0] ?? 'x')), pathFor(operation, options.pools)),
+      query: mostly(known && (() => queryText(Object.entries(known().query ?? {}))), queryFor(operation, options.pools)),
+      body,
+      headers: mostly(known && (() => ({})), oddHeaders),
+      caller: mostly(known && (() => known().caller ?? fitCallers(operation)[0] ?? 'nobody'), callerFor(operation)),
+      verb: fc.constantFrom('', '', '', '', '', '', '', '', '', 'HEAD'),
+    })
     .map(({ path, query, body, headers, caller, verb }) => {
       const method = operation.method === 'GET' && verb === 'HEAD' ? 'HEAD' : operation.method;
       const sent = method === 'GET' || method === 'HEAD' ? undefined : body;
       const type = contentType === '*/*' ? 'text/plain' : (contentType ?? jsonType);
-      return { method, path: `${path}${query}`, headers: { Accept: jsonType, ...(sent === undefined ? {} : { 'Content-Type': type }), ...headers }, body: sent, caller, isSigned: operation.security.some((need) => 'signature' in need) };
+      return { method, path: `${path}${query}`, headers: { Accept: jsonType, ...(sent === undefined ? {} : { 'Content-Type': type }), ...known?.().headers, ...headers }, body: sent, caller };
     });
+}
+
+/** What is known as the request is made, and sometimes something else. */
+function mostly<Value>(known: (() => Value) | undefined, others: fc.Arbitrary<Value>): fc.Arbitrary<Value> {
+  return known === undefined ? others : fc.oneof({ weight: knownOfTen, arbitrary: fc.constant(undefined).map(known) }, { weight: 10 - knownOfTen, arbitrary: others });
 }
 
 /** Who may call it; none where everybody may. */
@@ -77,13 +102,17 @@ function pathFor(operation: Operation, all: Pools): fc.Arbitrary<string> {
   // All of them ours, which the first of each pool is, or each from anywhere.
   const ours = params.map(({ name, schema }) => (pools(name).length > 0 ? fc.constant(pools(name)[0] ?? '') : valueFor(schema, name, pools).map(toText)));
   const odd = params.map((_, index) => fc.oneof({ weight: 2, arbitrary: real[index] ?? fc.constant('x') }, { weight: 1, arbitrary: oddValue.map(toText) }));
-  return fc.oneof({ weight: 4, arbitrary: fc.tuple(...ours) }, { weight: 4, arbitrary: fc.tuple(...real) }, { weight: 2, arbitrary: fc.tuple(...odd) }).map((values) => {
-    let path = operation.path;
-    const longest = Math.floor(150 / params.length);
-    // A segment that is empty, or `.` or `..`, makes another path of it, and a long one no request at all.
-    params.forEach(({ name }, index) => (path = path.replace(`{${name}}`, () => encodeURIComponent((values[index] ?? '').slice(0, longest).toWellFormed().replace(/^\.{0,2}$/, 'x')))));
-    return path;
-  });
+  const longest = Math.floor(150 / params.length);
+  // A segment that is empty, or `.` or `..`, makes another path of it, and a long one no request at all.
+  const segment = (value: string): string => value.slice(0, longest).toWellFormed().replace(/^\.{0,2}$/, 'x');
+  return fc
+    .oneof({ weight: 4, arbitrary: fc.tuple(...ours) }, { weight: 4, arbitrary: fc.tuple(...real) }, { weight: 2, arbitrary: fc.tuple(...odd) })
+    .map((values) => filledPath(operation, (_, index) => segment(values[index] ?? '')));
+}
+
+function filledPath(operation: Operation, valueOf: (param: { readonly name: string }, index: number) => string): string {
+  const params = operation.parameters.filter((one) => one.in === 'path');
+  return params.reduce((path, param, index) => path.replace(`{${param.name}}`, () => encodeURIComponent(valueOf(param, index))), operation.path);
 }
 
 function queryFor(operation: Operation, pools: Pools): fc.Arbitrary<string> {
@@ -95,17 +124,21 @@ function queryFor(operation: Operation, pools: Pools): fc.Arbitrary<string> {
   });
   // With many fields hardly any query would be sound if each were there as often as not.
   return fc.oneof(fc.tuple(stray, ...fieldsThere(4)), fc.tuple(stray, ...fieldsThere(30))).map((all) => {
-    const pairs = all.flat().map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(toText(value).slice(0, 1000).toWellFormed())}`);
-    // More than the server takes of a request's head would be answered by its library, before it is a request.
-    while (pairs.join('&').length > 1500) pairs.pop();
-    return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+    return queryText(all.flat().map(({ name, value }) => [name, toText(value).slice(0, 1000).toWellFormed()]));
   });
+}
+
+function queryText(fields: readonly (readonly [string, string])[]): string {
+  const pairs = fields.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+  // More than the server takes of a request's head would be answered by its library, before it is a request.
+  while (pairs.join('&').length > 1500) pairs.pop();
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
 /** Where none is declared. */
 const strayBody: fc.Arbitrary<Uint8Array | undefined> = fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: oddBody });
 
-function bodyFor(operation: Operation, { contentType, schema }: { contentType: string; schema: Schema }, { pools, soundBody }: RequestOptions): fc.Arbitrary<Uint8Array | undefined> {
+function bodyFor(operation: Operation, { contentType, schema }: { contentType: string; schema: Schema }, { pools, soundBody, known }: RequestOptions): fc.Arbitrary<Uint8Array | undefined> {
   const write = contentType === formType ? formOf : (value: unknown): Uint8Array => Buffer.from(toJson(value));
   const ways: fc.WeightedArbitrary<Uint8Array | undefined>[] = [
     { weight: 4, arbitrary: valueFor(schema, operation.operationId, pools).map(write) },
@@ -119,7 +152,26 @@ function bodyFor(operation: Operation, { contentType, schema }: { contentType: s
     const changed = fc.tuple(versions, changes).map(([version, more]) => write({ ...soundBody(), ...version, ...Object.fromEntries(more) }));
     ways.push({ weight: 6, arbitrary: changed });
   }
+  if (known !== undefined) {
+    const sent = (change: (body: object) => unknown): Uint8Array => {
+      const body = known().body ?? {};
+      return body instanceof Uint8Array ? body : write(change(body));
+    };
+    const spoilt = fc.tuple(fc.nat(1000), oddValue).map(([pick, value]) => sent((body) => withLeaf(body, pick, value)));
+    ways.push({ weight: 20, arbitrary: fc.constant(undefined).map(() => sent((body) => body)) }, { weight: 8, arbitrary: spoilt });
+  }
   return fc.oneof(...ways);
+}
+
+/** The same with another value at one of its leaves, or in place of what holds some. */
+function withLeaf(value: unknown, pick: number, leaf: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return leaf;
+  const entries = Object.entries(value);
+  const chosen = entries[pick % (entries.length + 1)];
+  if (chosen === undefined) return leaf;
+  const [key, inner] = chosen;
+  const changed = withLeaf(inner, Math.floor(pick / (entries.length + 1)), leaf);
+  return Array.isArray(value) ? value.map((one, index) => (String(index) === key ? changed : one)) : { ...value, [key]: changed };
 }
 
 function formOf(value: unknown): Uint8Array {
@@ -135,15 +187,10 @@ const oddHeaders: fc.Arbitrary<Readonly<Record<string, string>>> = fc.oneof(
       { Accept: 'text/html' }, { Accept: '' }, { Accept: 'application/json;q=0' }, { Accept: '*/*;q=0.1, text/html' }, { 'Content-Type': 'text/plain' }, { 'Content-Type': 'application/json; charset=utf-16' }, { 'Content-Type': '' }, { 'Content-Encoding': 'gzip' },
       { 'Service-Version': '2020-01-01' }, { 'Service-Version': '9999-12-31' }, { 'Service-Version': '2026-02-30' }, { 'Service-Version': 'x' }, { 'X-Request-Id': 'mine' }, { 'X-Request-Id': 'a b' }, { 'X-Request-Id': 'x'.repeat(129) },
       { Origin: 'null' }, { Origin: 'https://shop1.example' }, { Origin: 'https://evil.example' }, { Origin: 'x' }, { Authorization: 'Bearer' }, { Authorization: 'Basic eDp4' }, { Authorization: `Bearer ${'x'.repeat(1000)}` }, { Authorization: 'Bearer a.b.c' }, { Authorization: 'Bearer sk_live_x' }, { Authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.' },
-      { 'X-Forwarded-For': '1.2.3.4, x' }, { 'X-Signature': 'sha256=00' }, { 'X-Signature': '' }, { 'X-Signature': 'x'.repeat(500) }, { 'If-None-Match': '*' }, { Range: 'bytes=0-' }, { Range: 'bytes=5-1' }, { Range: 'bytes=-0' }, { Range: 'bytes=99999999999999999999-' }, { 'User-Agent': '\u00ff'.repeat(500) }, { Cookie: 'a=b' }, { Expect: 'x' }, { 'Accept-Language': 'x'.repeat(500) },
+      { 'X-Forwarded-For': '1.2.3.4, x' }, { 'X-Signature': 'sha256=00' }, { 'X-Signature': '' }, { 'X-Signature': 'x'.repeat(500) }, { 'X-Twilio-Signature': 'x' }, { 'Stripe-Signature': 't=1,v1=00' }, { 'If-None-Match': '*' }, { Range: 'bytes=0-' }, { Range: 'bytes=5-1' }, { Range: 'bytes=-0' }, { Range: 'bytes=99999999999999999999-' }, { 'User-Agent': '\u00ff'.repeat(500) }, { Cookie: 'a=b' }, { Expect: 'x' }, { 'Accept-Language': 'x'.repeat(500) },
     ),
   },
 );
-
-/** What stands in the header of a request that a provider signed. */
-export function signatureFor(body: Uint8Array | undefined, secret: string): string {
-  return signatureOf(Buffer.from(body ?? []), secret);
-}
 
 /** The request, to be had again from a shell. */
 export function curlOf(base: string, sent: { method: string; path: string; headers: Readonly<Record<string, string>>; body: Uint8Array | undefined }): string {

@@ -1,19 +1,25 @@
 // What requests are fired at: the real service over a folder of its own, a workspace of ours with callers of every kind, and one of
 // somebody else's, whose texts all hold a mark that must never be seen here. Nothing leaves the loopback: names are asked of a name
-// server that knows none.
+// server that knows none, and a site, Twilio and Stripe are servers of the test.
 
 import { join } from 'node:path';
 import { directoryPath, verifyAgreement, verifyDirectory, verifyWorkspace, workspaceIdsIn, workspacePath } from '../../engine/soundness.ts';
 import { theRoster } from '../../engine/roster.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import { createLog } from '../../http/log.ts';
+import { signatureOf } from '../../http/signatures.ts';
+import { twilioSignature } from '../../workers/providers/carrier-twilio-hooks.ts';
 import { claimLine, customerNumber, type Line, newCallId, ringLine } from '../support/calls.ts';
 import { makeKey } from '../support/keys.ts';
 import { DnsZone } from '../support/mail-servers.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { challenge, redirectUri, registerApp, tokensOf, verifier } from '../support/oauth.ts';
 import { randomFrom } from '../support/seeded.ts';
 import { type Customer, type Mailbox, password, type Person, type Service, startService, type Teardown } from '../support/service.ts';
+import { Site } from '../support/site.ts';
+import { FakeStripe } from '../support/stripe.ts';
 import { oneOfEverything, type Things } from '../support/things.ts';
+import { authToken, FakeTwilio } from '../support/twilio.ts';
 import { tempFolder } from '../support/folder.ts';
 import { madeUpIds, type Pools } from './values.ts';
 
@@ -25,8 +31,8 @@ export const mark = 'qzmarkqz';
 
 const appScopes = ['conversations:read', 'conversations:write', 'messages:read', 'messages:send', 'visitors:read', 'visitors:write', 'agents:read', 'reports:read', 'ai:read', 'webhooks:write'];
 const tokenLifeMs = 7 * 24 * 3600_000;
-/** Operations that another system calls, and which of the workspace's secrets signs them. */
-const signedBy: Readonly<Record<string, 'mail' | 'carrier'>> = { 'email.inbound': 'mail', 'carrier.event': 'carrier' };
+const allWeek = { days: Array.from({ length: 7 }, (_, day) => ({ weekday: day + 1, opens: '00:00', closes: '24:00' })) };
+const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
 
 type Owner = Person & { siteId: string; embedId: string };
 
@@ -39,6 +45,16 @@ interface Parts {
   readonly theirEmbedId: string;
   readonly people: Record<'supervisor' | 'agent', Person>;
   readonly line: Line;
+  readonly site: Site;
+  readonly stripe: FakeStripe | undefined;
+}
+
+export interface WorldOptions {
+  readonly seed: number;
+  /** Writes the log of the service, so that the cause of a 500 can be read. */
+  readonly verbose?: boolean;
+  /** Twilio carries calls and Stripe bills, instead of the service's own providers. */
+  readonly withProviders?: boolean;
 }
 
 export class World {
@@ -48,10 +64,15 @@ export class World {
   readonly ours: Things;
   readonly theirs: Things;
   readonly theirEmbedId: string;
-  readonly #line: Line;
+  readonly line: Line;
+  /** With a logo, and a page at every other address. */
+  readonly siteUrl: string;
+  /** Where it bills. */
+  readonly stripe: FakeStripe | undefined;
+  #subscription: ReturnType<FakeStripe['pay']> | undefined;
   /** Made anew by each renewal, since their time runs out. */
   #conversations = { call: '', offer: '', solved: '', ticket: '', chat: '' };
-  readonly #people: Record<'supervisor' | 'agent', Person>;
+  readonly people: Record<'supervisor' | 'agent', Person>;
   #customer: Customer;
   #tokens: Readonly<Partial<Record<CallerName, string>>> = {};
   #mailbox: Mailbox = { address: '', secret: '' };
@@ -66,18 +87,23 @@ export class World {
     this.ours = parts.ours;
     this.theirs = parts.theirs;
     this.theirEmbedId = parts.theirEmbedId;
-    this.#people = parts.people;
-    this.#line = parts.line;
+    this.people = parts.people;
+    this.line = parts.line;
+    this.siteUrl = `http://127.0.0.1:${parts.site.port}`;
+    this.stripe = parts.stripe;
     this.#customer = parts.ours.customer;
   }
 
-  /** `verbose` writes the log of the service, so that the cause of a 500 can be read. */
-  static async start(t: Teardown, options: { seed: number; verbose?: boolean }): Promise<World> {
+  static async start(t: Teardown, options: WorldOptions): Promise<World> {
     const random = randomFrom(options.seed);
-    const dns = await DnsZone.start(t);
+    const clock = new ManualClock();
+    const [dns, site] = [await DnsZone.start(t), await Site.start(t)];
+    site.page('/logo.png', png, { 'Content-Type': 'image/png' }).page('/robots.txt', '', { 'Content-Type': 'text/plain' });
+    site.on('*', ({ url }, response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<h1>Parking</h1><p>You park at ${url}, behind the museum.</p>`));
+    const [twilio, stripe] = options.withProviders === true ? [await FakeTwilio.start(t), await FakeStripe.start(t, clock)] : [];
     const dataDir = join(tempFolder(t), 'data');
-    const env = { RATE_LIMITS: 'off', ALLOW_PRIVATE_CRAWL: '1', ALLOW_PRIVATE_WEBHOOKS: '1', DNS_SERVERS: dns.address };
-    const service = await startService(t, { env, dataDir, random: random.next, fillRandom: (bytes) => random.fill(bytes), ...(options.verbose === true && { log: createLog('error') }) });
+    const env = { RATE_LIMITS: 'off', ALLOW_PRIVATE_CRAWL: '1', ALLOW_PRIVATE_WEBHOOKS: '1', DNS_SERVERS: dns.address, ...twilio?.env(), ...stripe?.env };
+    const service = await startService(t, { env, dataDir, clock, crawlPauseMs: 0, random: random.next, fillRandom: (bytes) => random.fill(bytes), ...(options.verbose === true && { log: createLog('error') }) });
     const owner = await service.workspace();
     const other = await service.workspace();
     for (const { workspaceId } of [owner, other]) await service.plan(workspaceId, 'enterprise');
@@ -85,7 +111,7 @@ export class World {
     const theirs = await oneOfEverything(service, other, mark);
     const people = { supervisor: await service.agent(owner, { role: 'supervisor' }), agent: await service.agent(owner) };
     const line = await claimLine(service, owner);
-    const world = new World({ service, dataDir, owner, ours, theirs, theirEmbedId: other.embedId, people, line });
+    const world = new World({ service, dataDir, owner, ours, theirs, theirEmbedId: other.embedId, people, line, site, stripe });
     await world.renew();
     return world;
   }
@@ -95,22 +121,81 @@ export class World {
     return this.#tokens[caller];
   }
 
-  /** Whose secret signs the requests of an operation. */
-  secretFor(operation: string): string | undefined {
-    const who = signedBy[operation];
-    return who === undefined ? undefined : who === 'mail' ? this.#mailbox.secret : this.#carrierSecret;
+  /** The header by which another system shows that a request of this operation is its own; none where nobody has to. */
+  signatureOf(operation: string, { path, body }: { readonly path: string; readonly body: Uint8Array | undefined }): Readonly<Record<string, string>> {
+    const bytes = Buffer.from(body ?? []);
+    switch (operation) {
+      case 'email.inbound':
+        return { 'X-Signature': signatureOf(bytes, this.#mailbox.secret) };
+      case 'carrier.event':
+        return { 'X-Signature': signatureOf(bytes, this.#carrierSecret) };
+      case 'carrier.twilio':
+        return { 'X-Twilio-Signature': twilioSignature(authToken, `${this.service.running.services.config.baseUrl}${path}`, new URLSearchParams(bytes.toString('utf8'))) };
+      case 'billing.webhook':
+        return this.stripe === undefined ? {} : { 'Stripe-Signature': this.stripe.sign(bytes.toString('utf8')) };
+      default:
+        return {};
+    }
+  }
+
+  /** The owner, signed in now. */
+  async admin(): Promise<Owner> {
+    return { ...this.#owner, token: await this.#tokenFor(this.#owner.agentId) };
+  }
+
+  /** What the service answers the owner; throws what it refuses with. */
+  async asAdmin(method: string, path: string, body?: object): Promise<any> {
+    return this.#done(method, path, { token: (await this.admin()).token, ...(body && { body }) });
+  }
+
+  /** The same of an API key for everything. */
+  asKey(method: string, path: string, body: object): Promise<any> {
+    return this.#done(method, path, { token: this.#tokens.key, body });
+  }
+
+  async #done(method: string, path: string, { token, body }: { token: string | undefined; body?: object }): Promise<any> {
+    const answer = await this.service.call(method, path, { token, ...(body && { body }) });
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  /** Which may have been changed meanwhile. */
+  emailOf({ agentId, email }: Person): string {
+    return this.#agent(agentId)?.email ?? email;
+  }
+
+  /** A call that has just come in, to a line that is open whatever was done to it meanwhile. */
+  async ring(): Promise<string> {
+    await this.asAdmin('PATCH', `/phone-numbers/${this.line.id}`, { businessHours: allWeek, routingStrategy: 'all_agents' });
+    return (await ringLine(this.service, this.line)).id;
+  }
+
+  /** Where mail comes in, as it is now. */
+  get mailbox(): Mailbox {
+    return this.#mailbox;
+  }
+
+  /** What our app sends an agent to the consent page with. */
+  authorization(): Readonly<Record<string, string>> {
+    return { response_type: 'code', client_id: this.#clientId, redirect_uri: redirectUri, scope: 'conversations:read', code_challenge: challenge, code_challenge_method: 'S256' };
+  }
+
+  /** What Stripe says when something about our subscription has changed. */
+  billingEvent(): object {
+    if (this.stripe === undefined || this.#subscription === undefined) throw new Error('nobody bills here');
+    return JSON.parse(this.stripe.event('customer.subscription.updated', this.#subscription).text);
   }
 
   /** For operations whose sound body speaks of this world; undefined for the others. */
   soundBodyOf(operation: string): (() => object) | undefined {
     const bodies: Readonly<Record<string, () => object>> = {
       'email.inbound': () => ({ from: 'Carla <carla@customer.example>', to: [this.#mailbox.address], subject: 'Where is it?', text: 'It is not here yet.' }),
-      'carrier.event': () => ({ type: 'ringing', callId: newCallId(), from: customerNumber, to: this.#line.e164 }),
+      'carrier.event': () => ({ type: 'ringing', callId: newCallId(), from: customerNumber, to: this.line.e164 }),
       'widget.openSession': () => ({ siteId: this.#owner.embedId, url: 'https://shop1.example/' }),
-      'auth.login': () => ({ email: this.#people.agent.email, password }),
+      'auth.login': () => ({ email: this.people.agent.email, password }),
       'oauth.token': () => ({ grant_type: 'refresh_token', refresh_token: this.#tokenSecrets[1], client_id: this.#clientId }),
       'oauth.revoke': () => ({ token: this.#tokenSecrets[1], client_id: this.#clientId }),
-      'oauth.decide': () => ({ response_type: 'code', client_id: this.#clientId, redirect_uri: redirectUri, scope: 'conversations:read', code_challenge: challenge, code_challenge_method: 'S256', email: this.#people.agent.email, password, decision: 'allow' }),
+      'oauth.decide': () => ({ ...this.authorization(), email: this.people.agent.email, password, decision: 'allow' }),
     };
     return bodies[operation];
   }
@@ -118,10 +203,11 @@ export class World {
   /** After requests that may have ended tokens, locked features or changed secrets: everybody can do again what they could. */
   async renew(): Promise<void> {
     const { service } = this;
+    await this.#subscribe();
     await service.plan(this.#owner.workspaceId, 'enterprise');
-    const admin = await this.#tokenFor(this.#owner.agentId);
-    const owner: Person = { ...this.#owner, token: admin };
-    for (const role of ['supervisor', 'agent'] as const) if (!this.#isActive(this.#people[role].agentId)) this.#people[role] = await service.agent(owner, { role });
+    const owner = await this.admin();
+    const admin = owner.token;
+    for (const role of ['supervisor', 'agent'] as const) if (!this.#isActive(this.people[role].agentId)) this.people[role] = await service.agent(owner, { role });
     if ((await service.get(`/visitors/${this.#customer.visitorId}/conversations`, admin)).status !== 200) this.#customer = await service.customer(this.#owner.embedId);
     await service.post(`/visitors/${this.#customer.visitorId}/unblock`, undefined, admin);
     if ((await service.post('/widget/page-views', { url: 'https://shop.example/' }, this.#customer.token)).status === 401) this.#customer = await service.customer(this.#owner.embedId);
@@ -129,18 +215,18 @@ export class World {
     const key = (await isAlive('key', '/me')) ? this.#tokens.key : await makeKey(service, owner, { scopes: ['*'] });
     const narrowKey = (await isAlive('narrowKey', '/me')) ? this.#tokens.narrowKey : await makeKey(service, owner, { scopes: ['verify'] });
     const app = (await isAlive('app', '/me')) ? this.#tokens.app : await this.#appToken(owner);
-    await this.#converse({ ...owner, siteId: this.#owner.siteId, embedId: this.#owner.embedId });
+    await this.#converse(owner);
     const integrations = (await service.get('/workspace/integrations', admin)).body;
     this.#mailbox = integrations.inboundEmail;
     this.#carrierSecret = integrations.carrier.secret;
-    const [supervisor, agent] = [await this.#tokenFor(this.#people.supervisor.agentId), await this.#tokenFor(this.#people.agent.agentId)];
+    const [supervisor, agent] = [await this.#tokenFor(this.people.supervisor.agentId), await this.#tokenFor(this.people.agent.agentId)];
     this.#tokens = { admin, supervisor, agent, visitor: this.#customer.token, stranger: 'sk_live_nobodys', ...(key && { key }), ...(narrowKey && { narrowKey }), ...(app && { app }) };
   }
 
   /** Real values for a field or parameter of this name: of ours, of the other workspace's, made up. */
   readonly pools: Pools = (name) => {
     const { ours, theirs } = this;
-    const [agentIds, anyIds] = [[this.#owner.agentId, this.#people.supervisor.agentId, this.#people.agent.agentId], [...Object.values(ours.ids), ...Object.values(theirs.ids)]];
+    const [agentIds, anyIds] = [[this.#owner.agentId, this.people.supervisor.agentId, this.people.agent.agentId], [...Object.values(ours.ids), ...Object.values(theirs.ids)]];
     const named = (key: string): string[] => [ours.ids[key], ours.ids[key], theirs.ids[key], madeUpIds[0]].flatMap((id) => id ?? []);
     const { call, offer, chat } = this.#conversations;
     const special: Readonly<Record<string, readonly string[]>> = {
@@ -159,7 +245,7 @@ export class World {
       id: anyIds,
       password: [password],
       code: ['000000', '123456'],
-      email: [this.#owner.email, this.#people.agent.email, ours.ids['email'] ?? '', theirs.ids['email'] ?? ''],
+      email: [this.#owner.email, this.people.agent.email, ours.ids['email'] ?? '', theirs.ids['email'] ?? ''],
       to: [this.#mailbox.address, 'kim@example.org', '+14155550123'],
       from: ['Kim <kim@example.org>', '2026-11-01', '+14155550123'],
       visitorToken: [this.#customer.token, theirs.customer.token],
@@ -196,12 +282,20 @@ export class World {
   /** A call that rings, a chat that is offered to an agent, one that is solved, a ticket, and the chat of our own visitor. */
   async #converse(owner: Owner): Promise<void> {
     const { service } = this;
-    const [ringing, offered, solved] = [await ringLine(service, this.#line), await service.chat(owner), await service.chat(owner)];
-    await service.post(`/conversations/${offered.id}/assign-to-agent`, { agentId: this.#people.agent.agentId, expectedVersion: offered.version }, owner.token);
+    const [ringing, offered, solved] = [await this.ring(), await service.chat(owner), await service.chat(owner)];
+    await service.post(`/conversations/${offered.id}/assign-to-agent`, { agentId: this.people.agent.agentId, expectedVersion: offered.version }, owner.token);
     await service.post(`/conversations/${solved.id}/status`, { status: 'solved' }, owner.token);
     const ticket = await service.post('/tickets', { customerEmail: 'kim@example.org', subject: 'A ticket', body: 'Of one line.' }, owner.token);
     const started = await service.post('/widget/conversations', { body: 'Hello' }, this.#customer.token);
-    this.#conversations = { call: ringing.id, offer: offered.id, solved: solved.id, ticket: ticket.body.id, chat: started.body.conversation.id };
+    this.#conversations = { call: ringing, offer: offered.id, solved: solved.id, ticket: ticket.body.id, chat: started.body.conversation.id };
+  }
+
+  /** Where there is a provider: a plan that is chosen and paid for. */
+  async #subscribe(): Promise<void> {
+    if (this.stripe === undefined || /^(?:active|trialing)$/.test(this.#subscription?.status ?? '')) return;
+    const { url } = await this.asAdmin('POST', '/billing/checkout', { planId: 'business', interval: 'monthly', successUrl: 'https://shop1.example/', cancelUrl: 'https://shop1.example/' });
+    this.#subscription = this.stripe.pay(url);
+    await this.stripe.deliver(this.service, this.stripe.event('customer.subscription.created', this.#subscription));
   }
 
   #isActive(agentId: string): boolean {

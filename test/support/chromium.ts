@@ -10,7 +10,7 @@ const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run
 const executablePath = paths.find(existsSync);
 
 /** Why a test is skipped, or false. */
-export const noBrowser: string | false = executablePath === undefined ? `there is neither ${paths.join(' nor ')} on this machine: apt-get install chromium-headless-shell` : false;
+export const noBrowser: string | false = executablePath === undefined ? `there is neither ${paths.join(' nor ')} on this machine: apt-get install chromium-headless-shell chromium-common` : false;
 
 /** Rejects where there is none. */
 export async function startBrowser(): Promise<Browser> {

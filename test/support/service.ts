@@ -203,6 +203,11 @@ export class Service {
     return this.#mails.count(to);
   }
 
+  /** The last mail to this address, whether or not a call has returned it. */
+  newestMail(to: string): OutgoingMail | undefined {
+    return this.#mails.newest(to);
+  }
+
   /** Moves the time, and waits until what became due has been done and is durable. */
   async pass(ms: number): Promise<void> {
     this.clock.advance(ms);
@@ -275,6 +280,10 @@ class RecordedMails implements MailSender {
 
   count(to: string): number {
     return this.#sent.get(to)?.length ?? 0;
+  }
+
+  newest(to: string): OutgoingMail | undefined {
+    return this.#sent.get(to)?.at(-1);
   }
 
   async next(to: string): Promise<OutgoingMail> {

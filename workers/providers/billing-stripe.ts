@@ -4,7 +4,7 @@
 
 import type Stripe from 'stripe';
 import type { Addon, BillingInterval, SubscriptionStatus } from '../../store/subscriptions.ts';
-import { type BillingProvider, BillingUnavailable, type Invoice, type Order, type PaidPlan, type ProvidedSubscription, UnsignedDelivery } from './billing.ts';
+import { type BillingProvider, BillingUnavailable, type Invoice, type Order, type PaidPlan, type ProvidedSubscription, UnreadableDelivery, UnsignedDelivery } from './billing.ts';
 
 export interface StripeSettings {
   readonly secretKey: string;
@@ -105,11 +105,12 @@ export function stripeBilling(settings: StripeSettings): BillingProvider {
     async verify({ body, signature, nowMs }) {
       const stripe = await client();
       try {
-        const event = stripe.webhooks.constructEvent(Buffer.from(body), signature, settings.webhookSecret, toleranceSeconds, undefined, nowMs);
+        const event = requireReadable(stripe.webhooks.constructEvent(Buffer.from(body), signature, settings.webhookSecret, toleranceSeconds, undefined, nowMs));
         const subscriptionId = subscriptionIn(event);
-        return subscriptionId === undefined ? undefined : { eventId: event.id, subscriptionId };
+        return subscriptionId === undefined ? undefined : { eventId: event.id, subscriptionId: requireId(subscriptionId) };
       } catch (cause) {
         if (cause instanceof stripe.errors.StripeSignatureVerificationError) throw new UnsignedDelivery(cause.message, { cause });
+        if (cause instanceof SyntaxError) throw new UnreadableDelivery(cause.message, { cause });
         throw cause;
       }
     },
@@ -139,10 +140,23 @@ async function load({ secretKey, apiUrl, timeoutMs = defaultTimeoutMs }: StripeS
 function subscriptionIn(event: Stripe.Event): string | undefined {
   if (event.type === 'checkout.session.completed') {
     const { subscription } = event.data.object;
-    return subscription === null ? undefined : idOf(subscription);
+    return subscription == null ? undefined : idOf(subscription);
   }
   // The list names only types whose object is a subscription.
   return subscriptionEvents.includes(event.type) ? (event.data.object as Stripe.Subscription).id : undefined;
+}
+
+/** The library parses what is signed, and looks no further. */
+function requireReadable(event: Stripe.Event): Stripe.Event {
+  const { id, type, data }: { id?: unknown; type?: unknown; data?: { object?: unknown } | null } = event ?? {};
+  if (typeof type !== 'string' || typeof data?.object !== 'object' || data.object === null) throw new UnreadableDelivery('an event has a type and an object');
+  requireId(id);
+  return event;
+}
+
+function requireId(id: unknown): string {
+  if (typeof id !== 'string' || id === '') throw new UnreadableDelivery('an event names what it is about by a text');
+  return id;
 }
 
 /** What is to be paid for when these wishes are added to what is paid for now. */

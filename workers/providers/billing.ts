@@ -52,7 +52,7 @@ export interface BillingProvider {
   portal(customerId: string, returnUrl: string): Promise<{ url: string }>;
   /** The most recent ones, newest first. */
   invoices(customerId: string, limit: number): Promise<Invoice[]>;
-  /** Which subscription a signed delivery is about; undefined when it is about none. Rejects with UnsignedDelivery. */
+  /** Which subscription a signed delivery is about; undefined when it is about none. Rejects with UnsignedDelivery, UnreadableDelivery. */
   verify(delivery: { body: Uint8Array; signature: string; nowMs: number }): Promise<{ eventId: string; subscriptionId: string } | undefined>;
   /** As it is now; undefined when no workspace of any server of ours stands behind it. */
   subscription(subscriptionId: string): Promise<{ workspaceId: string; provided: ProvidedSubscription } | undefined>;
@@ -65,4 +65,9 @@ export class BillingUnavailable extends Error {
 /** Not signed by the provider, or too long ago. */
 export class UnsignedDelivery extends Error {
   override readonly name = 'UnsignedDelivery';
+}
+
+/** Signed by the provider, and yet nothing that its reference knows. */
+export class UnreadableDelivery extends Error {
+  override readonly name = 'UnreadableDelivery';
 }

@@ -1,9 +1,10 @@
 // One call: what became of it, its timeline, its recording or voicemail, the notes, and the conversation it is part of.
 
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { ApiError, call as ask } from '../api.ts';
 import { ButtonLink } from '../design/button.tsx';
+import { StatusBadge } from '../design/conversation-status.tsx';
 import { Badge, Empty, Failure, Loading } from '../design/feedback.tsx';
 import { type Resource, useResource } from '../design/resource.ts';
 import { Time } from '../design/time.tsx';
@@ -29,7 +30,7 @@ export function CallPage({ conversationId }: { readonly conversationId: string }
   useEffect(() => onResync(read.reload), [conversationId]);
   useEffect(
     () =>
-      onEvent(['conversation.updated', 'conversation.closed', 'assignment.accepted'], ({ data }) => {
+      onEvent(['conversation.updated', 'conversation.closed', 'assignment.pending', 'assignment.accepted', 'assignment.declined', 'assignment.cancelled', 'assignment.expired'], ({ data }) => {
         // As the sockets' document gives it.
         const { conversation } = data as { conversation: Conversation };
         if (conversation.id === conversationId && call !== undefined) set(withConversation(call, conversation));
@@ -74,7 +75,7 @@ function Shown({ call, read }: { readonly call: Call; readonly read: Resource<Ca
           </p>
           <div class="row">
             <OutcomeBadge call={call} />
-            <Badge>{call.status}</Badge>
+            <StatusBadge status={call.status} />
             {call.departmentId !== null && <Badge>{departmentName(call.departmentId)}</Badge>}
             <span class="soft">{call.assignedAgentId === null ? 'With nobody' : `With ${agentName(call.assignedAgentId)}`}</span>
           </div>
@@ -148,7 +149,13 @@ function Timeline({ call }: { readonly call: Call }): JSX.Element {
 
 /** Read from the list of them, since reading it alone would mark it as heard. */
 function LeftVoicemail({ call }: { readonly call: Call }): JSX.Element | null {
-  const found = useResource((signal) => findVoicemail(call.id, signal), [call.voicemailId, call.updatedAt]);
+  const found = useResource((signal) => findVoicemail(call.id, signal), [call.voicemailId]);
+  // Its recording or its words may have come since. What is shown stays, so that what plays goes on.
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) found.reload();
+    isFirst.current = false;
+  }, [call]);
   if (found.failure !== undefined) return <Failure error={found.failure} retry={found.reload} />;
   if (found.value === undefined) return found.loading ? <Loading lines={2} /> : null;
   return <VoicemailCard voicemail={found.value} onHeard={found.set} />;

@@ -9,10 +9,11 @@ import { Icon, type IconName } from '../design/icon.tsx';
 import { Time } from '../design/time.tsx';
 import { agentName } from '../people.ts';
 import type { Call } from '../records.ts';
+import { serverNow } from '../server-clock.ts';
 import { durationOf } from '../times.ts';
 import { type CallFilter, callQuery, hasFilters, isListed, withCall } from './call-list.ts';
 import { callerOf, type Outcome, outcomeOf, outcomeWords, spacedNumber, spansOf, telOf, waitsForCallBack } from './call-story.ts';
-import { onCall, serviceNow } from './live-calls.ts';
+import { onCall } from './live-calls.ts';
 import { lineOf } from './numbers.ts';
 import { usePaged } from './paged.ts';
 
@@ -80,7 +81,7 @@ function Nothing({ filter }: { readonly filter: CallFilter }): JSX.Element {
 function Row({ call }: { readonly call: Call }): JSX.Element {
   const caller = callerOf(call);
   const outcome = outcomeOf(call);
-  const { talkedMs } = spansOf(call, serviceNow());
+  const { talkedMs } = spansOf(call, serverNow());
   const tel = telOf(call.fromE164);
   return (
     <li class={`calls-row ${outcome}`}>

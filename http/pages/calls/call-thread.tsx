@@ -2,7 +2,7 @@
 // in writing is the inbox's.
 
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { call as ask } from '../api.ts';
 import { Button } from '../design/button.tsx';
 import { Failure, Loading } from '../design/feedback.tsx';
@@ -11,6 +11,7 @@ import { Form, useForm } from '../design/form.tsx';
 import { useResource } from '../design/resource.ts';
 import { Time } from '../design/time.tsx';
 import { onEvent, onResync } from '../live.ts';
+import { newId } from '../new-id.ts';
 import { agentName } from '../people.ts';
 import type { Message, Note } from '../records.ts';
 
@@ -35,8 +36,11 @@ export function CallThread({ conversationId }: { readonly conversationId: string
   const thread = useResource((signal) => readThread(conversationId, signal), [conversationId]);
   useEffect(() => onEvent(changes, (event) => void (event.conversationId === conversationId && thread.reload())), [conversationId]);
   useEffect(() => onResync(thread.reload), [conversationId]);
+  // Added again after an answer that was lost, it is there once.
+  const noteId = useRef(newId());
   const form = useForm({ body: '' }, async ({ body }) => {
-    await ask('POST', `/conversations/${conversationId}/notes`, { body: { body } });
+    await ask('POST', `/conversations/${conversationId}/notes`, { body: { noteId: noteId.current, body } });
+    noteId.current = newId();
     form.reset({ body: '' });
     thread.reload();
   });

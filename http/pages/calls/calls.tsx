@@ -6,6 +6,7 @@ import { ButtonLink } from '../design/button.tsx';
 import { Empty } from '../design/feedback.tsx';
 import { Icon } from '../design/icon.tsx';
 import { Menu } from '../design/menu.tsx';
+import { Tabs } from '../design/tabs.tsx';
 import { query } from '../location.ts';
 import { isNotifying, isRinging, permission, setNotifying, setRinging } from '../notifications.ts';
 import { hasRole, me } from '../session.ts';
@@ -53,19 +54,13 @@ function Lists(): JSX.Element {
         <div class="row">
           <AlertMenu />
           {hasRole('admin') && (
-            <ButtonLink href="/settings/numbers" kind="quiet" icon="settings">
+            <ButtonLink href="/settings/phone-numbers" kind="quiet" icon="settings">
               Numbers
             </ButtonLink>
           )}
         </div>
       </header>
-      <nav class="tabs" aria-label="Lists of calls">
-        {views.map(({ view, label, href }) => (
-          <a key={view} href={href} aria-current={filter.view === view ? 'page' : undefined}>
-            {label}
-          </a>
-        ))}
-      </nav>
+      <Tabs label="Lists of calls" tabs={views.map(({ view, label, href }) => ({ href, label, isCurrent: filter.view === view }))} />
       {filter.view === 'voicemails' ? (
         <Voicemails />
       ) : (
@@ -85,10 +80,11 @@ function AlertMenu(): JSX.Element {
     <Menu
       label="Alerts of calls"
       items={[
-        { label: 'Ring tone', checked: isRinging.value, run: () => setRinging(!isRinging.peek()) },
+        { label: 'Ring tone', checked: isRinging.value, isToggle: true, run: () => setRinging(!isRinging.peek()) },
         {
           label: permission.value === 'denied' ? 'Notifications are blocked by your browser' : isPossible ? 'Notifications on the desktop' : 'No notifications in this browser',
           checked: isNotifying.value,
+          isToggle: true,
           disabled: !isPossible,
           run: () => void setNotifying(!isNotifying.peek()),
         },

@@ -3,6 +3,7 @@
 
 import { computed, effect, signal } from '@preact/signals';
 import { ApiError, call } from '../api.ts';
+import { onceLive, socketOrPatience } from '../beginning.ts';
 import { connection, onEvent, onResync } from '../live.ts';
 import type { Call, Conversation, LiveEvent } from '../records.ts';
 import { me } from '../session.ts';
@@ -25,13 +26,6 @@ export const offeredHere = computed(() => inOrder(liveCalls.value.values()).filt
 /** Whom this agent is on the phone with. */
 export const ownCall = computed(() => inOrder(liveCalls.value.values()).find((one) => one.state !== 'ringing' && one.assignedAgentId === ownId.value));
 
-/** How far the service's clock is behind this one, at least. What counts down here counts by the service's clock. */
-const clockBehindMs = signal<number | undefined>(undefined);
-
-export function serviceNow(): number {
-  return Date.now() - (clockBehindMs.peek() ?? 0);
-}
-
 const callEvents = ['call.ringing', 'call.answered', 'call.on_hold', 'call.resumed', 'call.transferred', 'call.ended', 'call.voicemail_left'];
 const conversationEvents = ['conversation.updated', 'assignment.pending', 'assignment.accepted', 'assignment.declined', 'assignment.cancelled', 'assignment.expired'];
 
@@ -47,8 +41,31 @@ export function onCall(tell: CallListener): () => void {
 /** Told of since the last question was asked: their answer is older. */
 let touched = new Set<string>();
 
-/** Takes over what an answer or an event says of a call. */
+/** How far each call has come that was told of, those that ended too: an answer may arrive after the events that followed it. */
+const reached = new Map<string, Reached>();
+const maxReached = 200;
+
+interface Reached {
+  readonly version: number;
+  readonly updatedAt: string;
+  readonly eventCount: number;
+}
+
+const reachedBy = ({ version, updatedAt, events }: Call): Reached => ({ version, updatedAt, eventCount: events.length });
+
+/** None of them ever falls, and none alone says it all: a message leaves the version, a hold the time. */
+function isBefore(one: Reached, other: Reached): boolean {
+  if (one.version !== other.version) return one.version < other.version;
+  return one.updatedAt === other.updatedAt ? one.eventCount < other.eventCount : one.updatedAt < other.updatedAt;
+}
+
+/** Takes over what an answer or an event says of a call; an older one changes nothing. */
 export function keepCall(kept: Call): void {
+  const known = reached.get(kept.id);
+  if (known !== undefined && isBefore(reachedBy(kept), known)) return;
+  reached.delete(kept.id);
+  reached.set(kept.id, reachedBy(kept));
+  for (const id of reached.keys()) if (reached.size > maxReached) reached.delete(id);
   touched.add(kept.id);
   const before = liveCalls.peek().get(kept.id);
   const next = new Map(liveCalls.peek());
@@ -63,11 +80,7 @@ export function withConversation(known: Call, { version, status, assignedAgentId
   return { ...known, version, status, assignedAgentId, departmentId, contactId, visitorId, handshake, updatedAt };
 }
 
-function take({ type, at, data }: LiveEvent): void {
-  if (at !== undefined) {
-    const behindMs = Date.now() - Date.parse(at);
-    if (clockBehindMs.peek() === undefined || behindMs < (clockBehindMs.peek() ?? 0)) clockBehindMs.value = behindMs;
-  }
+function take({ type, data }: LiveEvent): void {
   // As the sockets' document gives them.
   if (callEvents.includes(type)) return keepCall((data as { call: Call }).call);
   const { conversation } = data as { conversation: Conversation };
@@ -83,11 +96,18 @@ onResync(() => void readLive());
 let failed = false;
 effect(() => {
   liveCalls.value = new Map();
-  if (ownId.value !== undefined && worksWithCalls.value) void readLive();
+  reached.clear();
+  if (ownId.value !== undefined && worksWithCalls.value) void begin();
 });
 effect(() => {
   if (connection.value === 'live' && failed) void readLive();
 });
+
+async function begin(): Promise<void> {
+  await socketOrPatience();
+  onceLive(() => void readLive());
+  await readLive();
+}
 
 async function readLive(): Promise<void> {
   const asked = ownId.peek();

@@ -16,9 +16,12 @@ export interface Paged<Row> {
   readonly hasMore: boolean;
   more(): void;
   reload(): void;
-  /** Changes what was read so far; `isWhole` once there is no more. */
-  change(how: (rows: readonly Row[], isWhole: boolean) => readonly Row[]): void;
+  /** Changes what was read so far, and what is being read. */
+  change(how: Change<Row>): void;
 }
+
+/** `isWhole` once there is no more. Done twice, it does the same as once. */
+type Change<Row> = (rows: readonly Row[], isWhole: boolean) => readonly Row[];
 
 interface State<Row> {
   readonly rows: readonly Row[] | undefined;
@@ -31,16 +34,27 @@ interface State<Row> {
 export function usePaged<Row>(read: (cursor: string | null, signal: AbortSignal) => Promise<Page<Row>>, on: readonly unknown[]): Paged<Row> {
   const [state, setState] = useState<State<Row>>({ rows: undefined, cursor: null, failure: undefined, loading: true });
   const abort = useRef(new AbortController());
+  /** What was changed since the page that is awaited was asked for, whose rows may be older; undefined while none is. */
+  const meanwhile = useRef<Change<Row>[] | undefined>(undefined);
 
   const ask = (cursor: string | null): void => {
     const { signal } = abort.current;
+    meanwhile.current = [];
     setState((current) => ({ ...current, failure: undefined, loading: true }));
     read(cursor, signal).then(
       (page) => {
-        if (!signal.aborted) setState((current) => ({ rows: cursor === null ? page.rows : [...(current.rows ?? []), ...page.rows], cursor: page.nextCursor, failure: undefined, loading: false }));
+        if (signal.aborted) return;
+        const changes = meanwhile.current ?? [];
+        meanwhile.current = undefined;
+        setState((current) => {
+          const read = cursor === null ? page.rows : [...(current.rows ?? []), ...page.rows];
+          return { rows: changes.reduce((rows, how) => how(rows, page.nextCursor === null), read), cursor: page.nextCursor, failure: undefined, loading: false };
+        });
       },
       (failure: unknown) => {
-        if (!signal.aborted) setState((current) => ({ ...current, failure, loading: false }));
+        if (signal.aborted) return;
+        meanwhile.current = undefined;
+        setState((current) => ({ ...current, failure, loading: false }));
       },
     );
   };
@@ -65,6 +79,9 @@ export function usePaged<Row>(read: (cursor: string | null, signal: AbortSignal)
       if (!state.loading && state.cursor !== null) ask(state.cursor);
     },
     reload: () => (state.rows === undefined || state.cursor === null ? again() : ask(state.cursor)),
-    change: useCallback((how) => setState((current) => (current.rows === undefined ? current : { ...current, rows: how(current.rows, current.cursor === null) })), []),
+    change: useCallback((how) => {
+      meanwhile.current?.push(how);
+      setState((current) => (current.rows === undefined ? current : { ...current, rows: how(current.rows, current.cursor === null) }));
+    }, []),
   };
 }

@@ -1,16 +1,16 @@
 // The seconds that a running call counts, by the service's clock.
 
 import { useEffect, useState } from 'preact/hooks';
-import { serviceNow } from './live-calls.ts';
+import { serverNow } from '../server-clock.ts';
 
 /** The time, each second anew while it is shown. */
 export function useSecond(isRunning = true): number {
-  const [nowMs, setNow] = useState(serviceNow);
+  const [nowMs, setNow] = useState(serverNow);
   useEffect(() => {
     if (!isRunning) return undefined;
-    setNow(serviceNow());
-    const timer = setInterval(() => setNow(serviceNow()), 1000);
+    setNow(serverNow());
+    const timer = setInterval(() => setNow(serverNow()), 1000);
     return () => clearInterval(timer);
   }, [isRunning]);
-  return isRunning ? Math.max(nowMs, 0) : serviceNow();
+  return isRunning ? Math.max(nowMs, 0) : serverNow();
 }

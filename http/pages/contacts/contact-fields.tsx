@@ -37,8 +37,20 @@ export function changesOf(contact: Contact, { name, company, note, tags, rows }:
   return Object.fromEntries(Object.entries(next).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key as keyof typeof before])));
 }
 
-/** Left unsaved, by contact: whoever comes back goes on there. */
-const drafts = new Map<string, Draft>();
+/** Left unsaved, by contact, with what it was typed over: whoever comes back goes on there. */
+const drafts = new Map<string, Typed>();
+
+interface Typed {
+  readonly over: Contact;
+  readonly draft: Draft;
+}
+
+/** What was typed over a contact as it was, over the contact as it is: what others changed meanwhile is theirs where nothing was typed. */
+export function draftOver(contact: Contact, { over, draft }: Typed): Draft {
+  const { customFields, ...fields } = changesOf(over, draft);
+  const kept = Object.keys(fields).map((name) => [name, draft[name as keyof Draft]]);
+  return { ...draftOf(contact), ...Object.fromEntries(kept), ...(customFields === undefined ? {} : { rows: draft.rows }) };
+}
 
 interface FieldsProps {
   readonly contact: Contact;
@@ -56,10 +68,12 @@ export function ContactFields(props: FieldsProps): JSX.Element {
 
 export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
   const [isTried, setIsTried] = useState(false);
-  const form = useForm<Draft>(drafts.get(contact.id) ?? draftOf(contact), async (draft) => {
+  const [over, setOver] = useState(contact);
+  const kept = drafts.get(contact.id);
+  const form = useForm<Draft>(kept === undefined ? draftOf(contact) : draftOver(contact, kept), async (draft) => {
     setIsTried(true);
     if (draft.rows.some((row) => problemOf(row, draft.rows) !== undefined)) throw new ApiError(0, 'invalid', 'Some custom fields need another look.');
-    const changes = changesOf(contact, draft);
+    const changes = changesOf(over, draft);
     if (changes['name'] === '') throw new ApiError(0, 'invalid', 'A name cannot be taken away.', { fieldErrors: { name: ['must not be empty'] } });
     if (Object.keys(changes).length > 0) {
       const answer = await call<{ contact: Contact }>('PATCH', `/contacts/${contact.id}`, { body: changes });
@@ -70,11 +84,17 @@ export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
     notify({ kind: 'done', text: 'Saved.' });
   });
   const { values } = form;
-  const isChanged = Object.keys(changesOf(contact, values)).length > 0 || values.rows.some((row) => problemOf(row, values.rows) !== undefined);
+  const isChanged = Object.keys(changesOf(over, values)).length > 0 || values.rows.some((row) => problemOf(row, values.rows) !== undefined);
 
+  // Somebody else changed it while it was looked at, or it was saved here.
+  useEffect(() => {
+    if (over === contact) return;
+    if (Object.keys(changesOf(over, draftOf(contact))).length > 0) form.reset(draftOver(contact, { over, draft: values }));
+    setOver(contact);
+  }, [contact]);
   // Nothing that was typed is lost to a look elsewhere, or to a tab that is closed by mistake.
   useEffect(() => {
-    if (isChanged) drafts.set(contact.id, values);
+    if (isChanged) drafts.set(contact.id, { over, draft: values });
     else drafts.delete(contact.id);
   }, [isChanged, values]);
   useEffect(() => {
@@ -96,7 +116,7 @@ export function ContactForm({ contact, onChanged }: FieldsProps): JSX.Element {
             Save
           </Button>
           {isChanged && (
-            <Button kind="quiet" onClick={() => form.reset(draftOf(contact))}>
+            <Button kind="quiet" onClick={() => form.reset(draftOf(over))}>
               Undo
             </Button>
           )}

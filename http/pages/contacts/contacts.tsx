@@ -49,7 +49,7 @@ function List(): JSX.Element {
         <input ref={field} type="search" class="input" aria-label="Find contacts" placeholder="Name, email, phone or company" autocomplete="off" spellcheck={false} maxLength={200} value={search} onInput={(event) => setQuery({ search: event.currentTarget.value })} />
       </search>
       <p role="status" class="for-readers">
-        {contacts === undefined || loading ? '' : `${contacts.length}${isWhole ? '' : ' or more'} contacts`}
+        {contacts === undefined || loading ? '' : contacts.length === 1 ? '1 contact' : `${contacts.length}${isWhole ? '' : ' or more'} contacts`}
       </p>
       {failure !== undefined && <Failure error={failure} retry={retry} />}
       {contacts === undefined && failure === undefined && <Loading lines={8} label="Reading contacts" />}

@@ -1,7 +1,7 @@
 // Conversations of one customer, newest first. Offered to what shows a customer elsewhere.
 
 import type { JSX } from 'preact';
-import { Badge } from '../design/feedback.tsx';
+import { StatusBadge } from '../design/conversation-status.tsx';
 import { Icon } from '../design/icon.tsx';
 import { Time } from '../design/time.tsx';
 import type { HistoryItem } from '../records.ts';
@@ -19,7 +19,7 @@ export function History({ items, currentId }: { readonly items: readonly History
               <Time at={item.startedAt} />
             </span>
             <span class="about">
-              <Badge kind={item.status === 'spam' ? 'bad' : item.status === 'open' ? 'accent' : undefined}>{item.status}</Badge>
+              <StatusBadge status={item.status} />
               <span>{aboutOf(item)}</span>
             </span>
           </a>

@@ -1,20 +1,41 @@
-// A text to take along: shown as it is, copied by a button.
+// A text to take along: shown as it is, copied by a button. And copying alone, for what is not shown.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { notify } from '../notices.ts';
 import { Button } from './button.tsx';
 
+/** Whether it was copied; the reader is told where it was not. */
+export async function copyText(text: string): Promise<boolean> {
+  // Without a secure connection, as on a server of one's own at home, there is no clipboard for pages, though the types say so.
+  const clipboard = navigator.clipboard as Clipboard | undefined;
+  const isCopied = clipboard === undefined ? copySelected(text) : await clipboard.writeText(text).then(
+    () => true,
+    () => false,
+  );
+  if (!isCopied) notify({ kind: 'problem', text: 'Your browser did not let it be copied. Select the text and copy it yourself.' });
+  return isCopied;
+}
+
+/** The older way, which is open to every page: what is selected is copied. */
+function copySelected(text: string): boolean {
+  const before = document.activeElement;
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'for-readers';
+  // Nothing outside of an open dialog can be selected.
+  (before?.closest('dialog') ?? document.body).append(area);
+  area.select();
+  const isCopied = document.execCommand('copy');
+  area.remove();
+  if (before instanceof HTMLElement) before.focus();
+  return isCopied;
+}
+
 export function Copyable({ text, label }: { readonly text: string; readonly label: string }): JSX.Element {
   const [copied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      // Browsers refuse it without a secure connection, or when the reader said no.
-      notify({ kind: 'problem', text: 'Your browser did not let it be copied. Select the text and copy it yourself.' });
-      return;
-    }
+    if (!(await copyText(text))) return;
     setCopied(true);
     setTimeout(() => setCopied(false), 2000);
   };

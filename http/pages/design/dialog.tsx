@@ -27,6 +27,10 @@ export function Dialog({ title, wide = false, bare = false, onClose, children }:
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
+      // What was deleted took the button along that asked for it: then the keyboard goes on at the page.
+      requestAnimationFrame(() => {
+        if (document.activeElement === document.body) document.getElementById('main')?.focus({ preventScroll: true });
+      });
     };
   }, []);
   return (
@@ -39,7 +43,8 @@ export function Dialog({ title, wide = false, bare = false, onClose, children }:
         onClose();
       }}
       onMouseDown={(event) => {
-        if (event.target === element.current) onClose();
+        // A press beside it closes it, but never takes along what was typed in a form.
+        if (event.target === event.currentTarget && event.currentTarget.querySelector('form') === null) onClose();
       }}
     >
       {bare ? (

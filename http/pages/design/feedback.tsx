@@ -36,12 +36,15 @@ export function Loading({ lines = 4, label = 'Loading' }: { readonly lines?: num
   );
 }
 
-/** Could not be read, and may be asked for again. What the plan leaves out is no failure: asking again would not help. */
-export function Failure({ error, retry }: { readonly error: unknown; readonly retry: () => void }): JSX.Element {
+/**
+ * Could not be read, and may be asked for again. What the plan leaves out is no failure: asking again would not help. `what`: several
+ * of what was asked for, "Phone numbers", where the service's own words do not name it.
+ */
+export function Failure({ error, retry, what }: { readonly error: unknown; readonly retry: () => void; readonly what?: string | undefined }): JSX.Element {
   if (error instanceof ApiError && error.status === 402) {
     return (
-      <Empty icon="card" title={error.message}>
-        <p>{hasRole('admin') ? 'A larger plan brings it; everything that is there already is kept.' : 'An admin of your workspace can choose another plan.'}</p>
+      <Empty icon="card" title={what === undefined ? error.message : `${what} are not in your plan`}>
+        <p>{hasRole('admin') ? 'Another plan has them. What is there already is kept.' : 'An admin of your workspace can choose another plan.'}</p>
         <PlanLink />
       </Empty>
     );

@@ -21,16 +21,19 @@ export interface FormState<Values> {
   submit(): Promise<void>;
 }
 
-export function useForm<Values extends object>(initial: Values, send: (values: Values) => Promise<void>): FormState<Values> {
+/** By the word of a refusal that the API gives as a whole, the field that is meant: said there, where the eye is. */
+export type RefusedAt = Readonly<Record<string, string>>;
+
+export function useForm<Values extends object>(initial: Values, send: (values: Values) => Promise<void>, refusedAt: RefusedAt = {}): FormState<Values> {
   const [values, setValues] = useState(initial);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>(undefined);
   const sending = useRef(false);
-  const fieldErrors = failure instanceof ApiError ? failure.fieldErrors : {};
+  const fieldErrors = failure instanceof ApiError ? errorsByField(failure, refusedAt) : {};
   const used = new Set<string>();
 
   const errorOf = (name: string): string | undefined => {
-    const found = Object.entries(fieldErrors).filter(([path]) => path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`) || path.startsWith(`${name}/`));
+    const found = Object.entries(fieldErrors).filter(([path]) => path === name || path.startsWith(`${name}.`));
     for (const [path] of found) used.add(path);
     const text = found.flatMap(([, messages]) => messages).join(', ');
     return text === '' ? undefined : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
@@ -70,6 +73,11 @@ export function useForm<Values extends object>(initial: Values, send: (values: V
       }
     },
   };
+}
+
+function errorsByField({ fieldErrors, slug, message }: ApiError, refusedAt: RefusedAt): ApiError['fieldErrors'] {
+  const field = refusedAt[slug];
+  return field === undefined || Object.keys(fieldErrors).length > 0 ? fieldErrors : { [field]: [message.replace(/\.$/, '')] };
 }
 
 /** `actions` come last, below what is wrong. */

@@ -3,8 +3,9 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
+/** `checked` is one of several to choose from, unless it is turned on and off by itself. */
 export type MenuItem =
-  | { readonly kind?: 'item'; readonly label: string; readonly hint?: string; readonly icon?: JSX.Element; readonly danger?: boolean; readonly checked?: boolean; readonly disabled?: boolean; readonly run: () => void }
+  | { readonly kind?: 'item'; readonly label: string; readonly hint?: string; readonly icon?: JSX.Element; readonly danger?: boolean; readonly checked?: boolean; readonly isToggle?: boolean; readonly disabled?: boolean; readonly run: () => void }
   | { readonly kind: 'link'; readonly label: string; readonly hint?: string; readonly icon?: JSX.Element; readonly href: string }
   | { readonly kind: 'line' };
 
@@ -65,7 +66,7 @@ export function Menu({ label, class: buttonClass = 'button quiet', align = 'end'
             item.kind === 'line' ? (
               <hr key={index} />
             ) : item.kind === 'link' ? (
-              <a key={index} role="menuitem" href={item.href} onClick={() => setOpen(false)}>
+              <a key={index} role="menuitem" href={item.href} onClick={close}>
                 {item.icon}
                 {item.label}
                 {item.hint !== undefined && <span class="hint">{item.hint}</span>}
@@ -74,7 +75,7 @@ export function Menu({ label, class: buttonClass = 'button quiet', align = 'end'
               <button
                 key={index}
                 type="button"
-                role={item.checked === undefined ? 'menuitem' : 'menuitemradio'}
+                role={item.checked === undefined ? 'menuitem' : item.isToggle === true ? 'menuitemcheckbox' : 'menuitemradio'}
                 aria-checked={item.checked}
                 class={item.danger === true ? 'danger' : ''}
                 disabled={item.disabled}

@@ -18,6 +18,13 @@ export function mergeChanges<Values extends object>({ base, theirs, mine }: { re
   return { values: { ...mine, ...Object.fromEntries(taken.map((name) => [name, theirs[name]])) }, taken, contested };
 }
 
+/** What the reader changed alone, to send no more than that: what others change meanwhile is not undone. */
+export function changedIn<Values extends object>(base: Values, mine: Values): Partial<Values> {
+  const changed = (Object.keys(mine) as (keyof Values)[]).filter((name) => !same(base[name], mine[name]));
+  // Some of the fields of the same object.
+  return Object.fromEntries(changed.map((name) => [name, mine[name]])) as Partial<Values>;
+}
+
 export function same(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -6,7 +6,7 @@ import { useState } from 'preact/hooks';
 import { ApiError } from '../api.ts';
 import { Button } from './button.tsx';
 import { Banner } from './feedback.tsx';
-import { type FormState, useForm } from './form.tsx';
+import { type FormState, type RefusedAt, useForm } from './form.tsx';
 import { mergeChanges, same } from './three-way.ts';
 
 interface Meanwhile<Values> {
@@ -30,9 +30,10 @@ interface Options<Kept extends { readonly version: number }, Values> {
   readonly save: (values: Values, version: number) => Promise<Kept>;
   readonly read: () => Promise<Kept>;
   readonly onSaved: (record: Kept) => void;
+  readonly refusedAt?: RefusedAt;
 }
 
-export function useVersionedForm<Kept extends { readonly version: number }, Values extends object>({ record, valuesOf, save, read, onSaved }: Options<Kept, Values>): VersionedForm<Values> {
+export function useVersionedForm<Kept extends { readonly version: number }, Values extends object>({ record, valuesOf, save, read, onSaved, refusedAt }: Options<Kept, Values>): VersionedForm<Values> {
   const [base, setBase] = useState(record);
   const [meanwhile, setMeanwhile] = useState<Meanwhile<Values> | undefined>(undefined);
   const form = useForm(valuesOf(record), async (values) => {
@@ -51,7 +52,7 @@ export function useVersionedForm<Kept extends { readonly version: number }, Valu
       setMeanwhile({ theirs, taken, contested });
       form.reset(merged);
     }
-  });
+  }, refusedAt);
   return {
     ...form,
     // Read after the fields were, as in the form itself.

@@ -1,6 +1,7 @@
 // Making a workspace: the first page that somebody sees.
 
 import type { JSX } from 'preact';
+import { webAddressOf } from '../addresses.ts';
 import { Button } from '../design/button.tsx';
 import { TextField } from '../design/field.tsx';
 import { Form, useForm } from '../design/form.tsx';
@@ -11,10 +12,10 @@ import { PasswordField } from './password-field.tsx';
 
 export function Register(): JSX.Element {
   const form = useForm({ workspaceName: '', siteUrl: '', email: '', password: '' }, async ({ siteUrl, ...rest }) => {
-    const url = siteUrl.trim();
-    await signIn('/auth/register', { ...rest, ...(url === '' ? {} : { siteUrl: /^https?:\/\//i.test(url) ? url : `https://${url}` }) });
+    const url = webAddressOf(siteUrl);
+    await signIn('/auth/register', { ...rest, ...(url === '' ? {} : { siteUrl: url }) });
     navigate('/welcome', { replace: true });
-  });
+  }, { email_taken: 'email' });
   return (
     <Gate
       title="Make a workspace"

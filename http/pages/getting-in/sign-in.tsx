@@ -4,7 +4,6 @@ import type { JSX } from 'preact';
 import { Button } from '../design/button.tsx';
 import { TextField } from '../design/field.tsx';
 import { Form, useForm } from '../design/form.tsx';
-import { query } from '../location.ts';
 import { signIn } from '../session.ts';
 import { Gate, goOn } from './gate.tsx';
 
@@ -13,14 +12,12 @@ export function SignIn(): JSX.Element {
     await signIn('/auth/login', values);
     goOn('/inbox');
   });
-  const next = query.value.get('next');
-  const kept = next === null ? '' : `?next=${encodeURIComponent(next)}`;
   return (
     <Gate
       title="Sign in"
       aside={
         <>
-          New here? <a href={`/register${kept}`}>Make a workspace</a>
+          New here? <a href="/register">Make a workspace</a>
         </>
       }
     >

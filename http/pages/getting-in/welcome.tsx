@@ -3,6 +3,7 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { hostOf } from '../addresses.ts';
 import { call } from '../api.ts';
 import { Button, ButtonLink } from '../design/button.tsx';
 import { Copyable } from '../design/copyable.tsx';
@@ -12,6 +13,7 @@ import { Form, useForm } from '../design/form.tsx';
 import { Icon } from '../design/icon.tsx';
 import { useResource } from '../design/resource.ts';
 import { onEvent } from '../live.ts';
+import { notify } from '../notices.ts';
 import type { Agent, Conversation, Message, Site } from '../records.ts';
 import { keepAgent, me } from '../session.ts';
 import { snippetOf } from '../snippet.ts';
@@ -153,7 +155,9 @@ function Step({ number, title, done, children }: { readonly number: number; read
 function NameForm(): JSX.Element {
   const agent = me.value?.agent;
   const form = useForm({ name: agent?.name ?? '' }, async ({ name }) => {
-    if (agent !== undefined) keepAgent(await call<Agent>('PATCH', `/agents/${agent.id}`, { body: { name } }));
+    if (agent === undefined) return;
+    keepAgent(await call<Agent>('PATCH', `/agents/${agent.id}`, { body: { name } }));
+    notify({ kind: 'done', text: 'Saved.' });
   });
   return (
     <Form
@@ -171,10 +175,10 @@ function NameForm(): JSX.Element {
 
 function SiteForm({ onMade }: { readonly onMade: () => void }): JSX.Element {
   const form = useForm({ domain: '' }, async ({ domain }) => {
-    const host = domain.trim().replace(/^https?:\/\//i, '').replace(/\/.*$/, '');
+    const host = hostOf(domain);
     await call('POST', '/sites', { body: { name: host, domain: host } });
     onMade();
-  });
+  }, { conflict: 'domain' });
   return (
     <Form
       form={form}
@@ -192,9 +196,10 @@ function SiteForm({ onMade }: { readonly onMade: () => void }): JSX.Element {
 function InviteForm({ onInvited }: { readonly onInvited: () => void }): JSX.Element {
   const form = useForm({ name: '', email: '' }, async (values) => {
     await call('POST', '/agents/invite', { body: { ...values, role: 'agent', channels: ['chats', 'tickets'] } });
+    notify({ kind: 'done', text: `An invitation is on its way to ${values.email}. Its link works once, for 7 days.` });
     form.reset({ name: '', email: '' });
     onInvited();
-  });
+  }, { email_already_exists: 'email' });
   return (
     <Form
       form={form}

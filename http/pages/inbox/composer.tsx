@@ -10,6 +10,7 @@ import { Icon } from '../design/icon.tsx';
 import type { Conversation } from '../records.ts';
 import { me } from '../session.ts';
 import { AnswersDialog } from './answers-dialog.tsx';
+import { filesOf } from './composed-files.ts';
 import { visitorOf } from './customers.ts';
 import { draftOf, keepDraft } from './drafts.ts';
 import { send } from './outgoing.ts';
@@ -17,8 +18,8 @@ import { ReplyMenu } from './reply-menu.tsx';
 import { findReplies, refreshSavedReplies, resolveReply, type SavedReply, savedReplies, slashWord } from './saved-replies.ts';
 import type { Thread } from './threads.ts';
 import { tellTyping } from './typing.ts';
+import { useDrop } from './use-drop.ts';
 import { UploadList } from './upload-list.tsx';
-import { useUploads } from './use-uploads.ts';
 
 const maxChars = 10_000;
 /** From here on it says how much room is left. */
@@ -36,15 +37,19 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
   const [active, setActive] = useState(0);
   const [isDismissed, setDismissed] = useState(false);
   const [isAsking, setAsking] = useState(false);
-  const [isOver, setOver] = useState(false);
-  const uploads = useUploads(begun?.attachments ?? []);
+  const uploads = filesOf(conversationId);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const id = useId();
 
   const isNote = mode === 'note';
   const closed = isNote ? undefined : isClosed[conversation.status];
-  useEffect(() => keepDraft(conversationId, { body: text, mode, attachments: uploads.files }), [text, mode, uploads.files.length]);
+  const isOver = useDrop((files) => {
+    if (!isNote && closed === undefined) uploads.add(files);
+  }) && !isNote && closed === undefined;
+  const { arrived, isBusy } = uploads;
+  // Before it is painted: what is seen to be there is kept, also when the page is loaded anew at that moment.
+  useLayoutEffect(() => keepDraft(conversationId, { body: text, mode, attachments: arrived }), [text, mode, arrived.length]);
   useLayoutEffect(() => {
     const element = field.current;
     if (element === null) return;
@@ -79,7 +84,7 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
   const insert = (inserted: string, range?: { start: number; end: number }): void => {
     const element = field.current;
     const { start, end } = range ?? { start: element?.selectionStart ?? text.length, end: element?.selectionEnd ?? text.length };
-    setText((text.slice(0, start) + inserted + text.slice(end)).slice(0, maxChars));
+    setText(text.slice(0, start) + inserted + text.slice(end));
     requestAnimationFrame(() => {
       element?.focus();
       element?.setSelectionRange(start + inserted.length, start + inserted.length);
@@ -92,10 +97,10 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
     insert(resolveReply(body, scene), { start: slash.start, end: caret });
   };
 
-  const canSend = text.trim() !== '' && text.length <= maxChars && closed === undefined && (isNote || !uploads.isBusy);
+  const canSend = text.trim() !== '' && text.length <= maxChars && closed === undefined && (isNote || !isBusy);
   const submit = (): void => {
     if (!canSend) return;
-    send({ conversationId, kind: mode, body: text, attachments: isNote ? [] : uploads.files });
+    send({ conversationId, kind: mode, body: text, attachments: isNote ? [] : arrived });
     setText('');
     if (!isNote) uploads.clear();
     if (channel !== 'call') setMode('message');
@@ -130,18 +135,6 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
         event.preventDefault();
         submit();
       }}
-      onDragOver={(event) => {
-        if (isNote || event.dataTransfer?.types.includes('Files') !== true) return;
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        setOver(false);
-        if (isNote || event.dataTransfer === null || event.dataTransfer.files.length === 0) return;
-        event.preventDefault();
-        uploads.add(event.dataTransfer.files);
-      }}
     >
       <div class="inbox-modes" role="group" aria-label="What to write">
         <button type="button" aria-pressed={!isNote} onClick={() => choose('message')}>
@@ -175,7 +168,8 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
         onKeyDown={onKeyDown}
         onPaste={(event) => {
           const files = event.clipboardData?.files;
-          if (isNote || files === undefined || files.length === 0) return;
+          // What is copied from a table or a document comes as text and as a picture of it: the text is meant.
+          if (isNote || files === undefined || files.length === 0 || event.clipboardData?.types.includes('text/plain') === true) return;
           event.preventDefault();
           uploads.add(files);
         }}

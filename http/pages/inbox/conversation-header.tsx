@@ -3,10 +3,11 @@
 import type { JSX } from 'preact';
 import { Avatar } from '../design/avatar.tsx';
 import { ButtonLink, IconButton } from '../design/button.tsx';
-import { Badge } from '../design/feedback.tsx';
+import { StatusBadge } from '../design/conversation-status.tsx';
 import { agentName, departmentName } from '../people.ts';
 import type { Conversation } from '../records.ts';
 import { customerName, visitorOf } from './customers.ts';
+import { unconfirmed } from './side/acting.ts';
 import { ConversationActions } from './side/actions.tsx';
 
 interface HeaderProps {
@@ -24,6 +25,7 @@ export function ConversationHeader({ conversation, back, isPanelOpen, onPanel }:
     conversation.subject ?? undefined,
     conversation.assignedAgentId === null ? 'Unassigned' : agentName(conversation.assignedAgentId),
     conversation.departmentId === null ? undefined : departmentName(conversation.departmentId),
+    conversation.rating === null ? undefined : `rated ${conversation.rating} of 5`,
   ].filter((one) => one !== undefined);
   return (
     <header class="inbox-header">
@@ -32,12 +34,16 @@ export function ConversationHeader({ conversation, back, isPanelOpen, onPanel }:
       </a>
       <Avatar name={name} size={36} />
       <div class="inbox-who">
-        <h1 class="truncate" title={name}>
-          {name} <Status conversation={conversation} />
+        <h1>
+          <span class="truncate" title={name}>
+            {name}
+          </span>
+          <Status conversation={conversation} />
         </h1>
         <p class="soft truncate" title={about.join(' · ')}>
           {about.join(' · ')}
           {visitorOf(conversation.visitorId)?.blockedAt != null && ' · blocked'}
+          {unconfirmed.value.has(conversation.id) && ' · saving…'}
         </p>
       </div>
       {conversation.channel === 'call' && (
@@ -53,5 +59,5 @@ export function ConversationHeader({ conversation, back, isPanelOpen, onPanel }:
 
 function Status({ conversation: { status } }: { readonly conversation: Conversation }): JSX.Element | null {
   if (status === 'open') return null;
-  return <Badge {...(status === 'spam' ? { kind: 'bad' } : status === 'pending' ? { kind: 'warn' } : {})}>{{ pending: 'Pending', solved: 'Solved', closed: 'Closed', spam: 'Spam' }[status]}</Badge>;
+  return <StatusBadge status={status} />;
 }

@@ -8,7 +8,7 @@ import { Empty, Failure, Loading } from '../design/feedback.tsx';
 import { VirtualList, type VirtualListHandle } from '../design/virtual-list.tsx';
 import { navigate } from '../location.ts';
 import { ConversationRow } from './conversation-row.tsx';
-import { type List, listOf, pagers } from './lists.ts';
+import { type List, listOf, pagers, readOn } from './lists.ts';
 
 export const rowHeight = 84;
 
@@ -38,7 +38,7 @@ export function ConversationList({ list, conversationId }: { readonly list: List
   );
 
   if (rows.length === 0) {
-    if (pager.state.value === 'failed') return <Failure error={pager.failure} retry={() => void pager.next()} />;
+    if (pager.state.value === 'failed') return <Failure error={pager.failure} retry={() => readOn(source)} />;
     if (pager.state.value !== 'complete') return <Loading lines={8} label="Reading the conversations" />;
     return <Nothing list={list} />;
   }
@@ -61,11 +61,11 @@ export function ConversationList({ list, conversationId }: { readonly list: List
           const id = rows[index]?.id ?? '';
           return <ConversationRow conversationId={id} href={address(id)} isCurrent={id === conversationId} />;
         }}
-        onEnd={() => void pager.next()}
+        onEnd={() => readOn(source)}
         handle={handle}
       >
         {pager.state.value === 'reading' && source !== 'queue' && <Loading lines={2} label="Reading more" />}
-        {pager.state.value === 'failed' && <Failure error={pager.failure} retry={() => void pager.next()} />}
+        {pager.state.value === 'failed' && <Failure error={pager.failure} retry={() => readOn(source)} />}
       </VirtualList>
     </div>
   );

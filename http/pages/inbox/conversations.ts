@@ -7,13 +7,13 @@ import { onEvent } from '../live.ts';
 import type { Conversation, Message, Read } from '../records.ts';
 import { newestOf, withMessage, withRead } from './merging.ts';
 
-/** What was to be changed had been changed meanwhile. `now` is as it is; `was` as the reader saw it. */
+/** What was to be changed had been changed meanwhile: whoever shows it says how. `now` is as it is; `was` as the reader saw it. */
 export class StaleError extends Error {
   readonly was: Conversation | undefined;
   readonly now: Conversation;
 
   constructor(was: Conversation | undefined, now: Conversation) {
-    super(`Somebody was faster: ${changesOf(was, now)}. Nothing was changed; look again and choose.`);
+    super('Somebody was faster. Nothing was changed; look again and choose.');
     this.name = 'StaleError';
     this.was = was;
     this.now = now;
@@ -28,6 +28,11 @@ const listeners = new Set<Listener>();
 /** Follows the signal of that conversation: undefined until it is known. */
 export function conversationOf(conversationId: string): Conversation | undefined {
   return signalOf(conversationId).value;
+}
+
+/** As it is known now. Follows nothing. */
+export function peekConversation(conversationId: string): Conversation | undefined {
+  return kept.get(conversationId)?.peek();
 }
 
 /** All that are known, in no order. Follows none of them. */
@@ -63,12 +68,26 @@ export async function loadConversation(conversationId: string, abort?: AbortSign
   return remember(conversation);
 }
 
+const actedOn = new Map<string, number>();
+
+/** Whether something was asked of it here that is not answered yet: what it becomes meanwhile is no news. */
+export function isActedOn(conversationId: string): boolean {
+  return actedOn.has(conversationId);
+}
+
+function countActs(conversationId: string, step: 1 | -1): void {
+  const left = (actedOn.get(conversationId) ?? 0) + step;
+  if (left > 0) actedOn.set(conversationId, left);
+  else actedOn.delete(conversationId);
+}
+
 /**
  * Asks for a change of the conversation and remembers what it is then. Rejects with StaleError when it was another one than the
  * reader saw, with ApiError for everything else.
  */
 export async function act<Answer extends object = { conversation: Conversation }>(conversationId: string, pathBelowConversation: string, body?: unknown, method: 'POST' | 'PUT' | 'PATCH' | 'DELETE' = 'POST'): Promise<Answer> {
   const was = kept.get(conversationId)?.peek();
+  countActs(conversationId, 1);
   try {
     const answer = await call<Answer & { conversation?: Conversation }>(method, `/conversations/${encodeURIComponent(conversationId)}/${pathBelowConversation}`, { body });
     if (answer?.conversation !== undefined) remember(answer.conversation);
@@ -76,19 +95,9 @@ export async function act<Answer extends object = { conversation: Conversation }
   } catch (error) {
     if (!(error instanceof ApiError) || error.slug !== 'stale_version') throw error;
     throw new StaleError(was, await loadConversation(conversationId));
+  } finally {
+    countActs(conversationId, -1);
   }
-}
-
-/** "it is pending now, the tags are others": what of it a person would want to know. */
-export function changesOf(was: Conversation | undefined, now: Conversation): string {
-  const said = [
-    was?.status === now.status ? undefined : `it is ${now.status} now`,
-    was?.assignedAgentId === now.assignedAgentId ? undefined : now.assignedAgentId === null ? 'nobody has it any more' : 'somebody else has it now',
-    was?.departmentId === now.departmentId ? undefined : 'it moved to another department',
-    was?.handshake?.toAgentId === now.handshake?.toAgentId ? undefined : now.handshake === null ? 'it is not on offer any more' : 'it is on offer to somebody',
-    was?.tags.join('\n') === now.tags.join('\n') ? undefined : 'it has other tags',
-  ].filter((one) => one !== undefined);
-  return said.length === 0 || was === undefined ? 'it was changed a moment ago' : said.join(', ');
 }
 
 function signalOf(conversationId: string): Signal<Conversation | undefined> {

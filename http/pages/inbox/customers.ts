@@ -1,6 +1,6 @@
 // Who the customers are: visitors by id, read in batches once somebody shows one, then kept by what the socket says.
 
-import { signal, type Signal } from '@preact/signals';
+import { effect, signal, type Signal } from '@preact/signals';
 import { call, token } from '../api.ts';
 import { onEvent, onResync } from '../live.ts';
 import type { Conversation, Visitor } from '../records.ts';
@@ -8,11 +8,15 @@ import type { Conversation, Visitor } from '../records.ts';
 /** As many as one question may name. */
 const maxIds = 50;
 const gatherMs = 15;
+/** Between two questions: who scrolls past hundreds is not asked about for each row that comes up. */
+const restMs = 120;
 const retryMs = 5000;
+const patienceMs = 1500;
 
 const kept = new Map<string, Signal<Visitor | undefined>>();
 const wanted = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
+let lastAskedMs = -restMs;
 
 /** Follows the signal of that visitor: undefined until it was read, which asking for it begins. */
 export function visitorOf(visitorId: string | null): Visitor | undefined {
@@ -39,17 +43,34 @@ export function customerName({ visitorId }: Pick<Conversation, 'visitorId'>): st
   return said ?? `Visitor ${visitor.id.slice(-4)}`;
 }
 
+/** Resolves once it is known who that is, or cannot be known soon. */
+export function customerRead({ visitorId }: Pick<Conversation, 'visitorId'>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, patienceMs);
+    const stop = effect(() => {
+      if (visitorId === null || visitorOf(visitorId) !== undefined) queueMicrotask(done);
+    });
+    function done(): void {
+      clearTimeout(timer);
+      stop();
+      resolve();
+    }
+  });
+}
+
 function want(visitorId: string): void {
   wanted.add(visitorId);
-  timer ??= setTimeout(() => void readWanted(), gatherMs);
+  timer ??= setTimeout(() => void readWanted(), Math.max(gatherMs, lastAskedMs + restMs - performance.now()));
 }
 
 async function readWanted(): Promise<void> {
   timer = undefined;
-  const ids = [...wanted].slice(0, maxIds);
+  // The newest first: they are what is looked at.
+  const ids = [...wanted].slice(-maxIds);
   const asked = token.peek();
   if (ids.length === 0 || asked === null) return;
   for (const id of ids) wanted.delete(id);
+  lastAskedMs = performance.now();
   try {
     const { visitors } = await call<{ visitors: Visitor[] }>('GET', '/visitors', { query: { ids: ids.join(',') } });
     if (token.peek() === asked) for (const visitor of visitors) rememberVisitor(visitor);
@@ -59,7 +80,7 @@ async function readWanted(): Promise<void> {
     timer ??= setTimeout(() => void readWanted(), retryMs);
     return;
   }
-  if (wanted.size > 0) timer ??= setTimeout(() => void readWanted(), 0);
+  if (wanted.size > 0) timer ??= setTimeout(() => void readWanted(), restMs);
 }
 
 token.subscribe(() => {

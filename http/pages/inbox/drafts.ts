@@ -1,5 +1,7 @@
-// What was begun and not sent, per conversation: kept in the browser, so that going elsewhere or loading the page again loses nothing.
+// What was begun and not sent, per agent and conversation: kept in the browser, so that going elsewhere or loading the page again
+// loses nothing.
 
+import { me } from '../session.ts';
 import type { SentFile } from './timeline.ts';
 
 export interface Draft {
@@ -8,13 +10,13 @@ export interface Draft {
   readonly attachments: readonly SentFile[];
 }
 
-const prefix = 'switchboard.draft.';
+const prefix = (): string => `switchboard.draft.${me.peek()?.agent.id ?? ''}.`;
 const maxKept = 200;
 
 export function draftOf(conversationId: string): Draft | undefined {
   try {
     // Written by keepDraft() alone.
-    return (JSON.parse(localStorage.getItem(prefix + conversationId) ?? 'null') as Draft | null) ?? undefined;
+    return (JSON.parse(localStorage.getItem(prefix() + conversationId) ?? 'null') as Draft | null) ?? undefined;
   } catch {
     return undefined;
   }
@@ -23,10 +25,11 @@ export function draftOf(conversationId: string): Draft | undefined {
 /** An empty one is forgotten. */
 export function keepDraft(conversationId: string, draft: Draft): void {
   try {
-    if (draft.body === '' && draft.attachments.length === 0) return localStorage.removeItem(prefix + conversationId);
-    const others = Object.keys(localStorage).filter((key) => key.startsWith(prefix) && key !== prefix + conversationId);
-    for (const key of others.slice(maxKept)) localStorage.removeItem(key);
-    localStorage.setItem(prefix + conversationId, JSON.stringify(draft));
+    const own = prefix() + conversationId;
+    if (draft.body === '' && draft.attachments.length === 0) return localStorage.removeItem(own);
+    const others = Object.keys(localStorage).filter((key) => key.startsWith(prefix()) && key !== own);
+    if (localStorage.getItem(own) === null) for (const key of others.slice(maxKept - 1)) localStorage.removeItem(key);
+    localStorage.setItem(own, JSON.stringify(draft));
   } catch {
     // A browser that keeps nothing: it is there for as long as the conversation is shown.
     return;

@@ -7,8 +7,9 @@ import { ButtonLink } from '../design/button.tsx';
 import { Empty, Failure, Loading } from '../design/feedback.tsx';
 import { useResource } from '../design/resource.ts';
 import { navigate } from '../location.ts';
-import { departments, peopleFailure } from '../people.ts';
+import { arePeopleRead, peopleFailure } from '../people.ts';
 import type { Conversation } from '../records.ts';
+import { me } from '../session.ts';
 import { setTitle } from '../title.ts';
 import { Composer } from './composer.tsx';
 import { ConversationHeader } from './conversation-header.tsx';
@@ -16,8 +17,9 @@ import { ConversationList } from './conversation-list.tsx';
 import { conversationOf, loadConversation } from './conversations.ts';
 import { customerName } from './customers.ts';
 import { ListMenu, ListNav } from './list-nav.tsx';
-import { definitions, listOf } from './lists.ts';
+import { definitions, isReachable, listOf } from './lists.ts';
 import { NoticesMenu } from './notices-menu.tsx';
+import { NoteDialogs } from './note-dialogs.tsx';
 import { useReading } from './reading.ts';
 import { CustomerPanel } from './side/customer-panel.tsx';
 import { HandshakeBanner } from './side/handshake.tsx';
@@ -33,7 +35,7 @@ export function Inbox({ params }: { readonly params: Readonly<Record<string, str
     else if (conversationId === undefined && list !== undefined) setTitle(list.definition.label);
   }, [params['list'], conversationId, list]);
   // Departments are read a moment after the page.
-  if (list === undefined && key.startsWith('department-') && departments.value.size === 0 && peopleFailure.value === undefined) return <Loading />;
+  if (list === undefined && key.startsWith('department-') && !arePeopleRead.value && peopleFailure.value === undefined) return <Loading />;
   if (list === undefined) {
     return (
       <Empty icon="list" title="There is no such list">
@@ -77,9 +79,11 @@ interface OpenedProps {
 
 function Opened({ conversationId, back, isPanelOpen, onPanel }: OpenedProps): JSX.Element {
   const conversation = conversationOf(conversationId);
+  const agent = me.value?.agent;
   // Also of what a list knows already: the record may be older than the conversation.
   const loaded = useResource((signal) => loadConversation(conversationId, signal), [conversationId]);
-  if (conversation !== undefined) {
+  const isOut = conversation !== undefined && agent !== undefined && !isReachable(conversation, agent);
+  if (conversation !== undefined && !isOut) {
     return (
       <>
         <ConversationView conversation={conversation} back={back} isPanelOpen={isPanelOpen} onPanel={onPanel} />
@@ -87,11 +91,13 @@ function Opened({ conversationId, back, isPanelOpen, onPanel }: OpenedProps): JS
       </>
     );
   }
-  if (loaded.failure instanceof ApiError && [400, 403, 404].includes(loaded.failure.status)) {
+  // It was there, and moved to where this agent hears nothing more of it; or it never was.
+  const isGone = isOut || (conversation === undefined && loaded.value !== undefined);
+  if (isGone || (loaded.failure instanceof ApiError && [400, 403, 404].includes(loaded.failure.status))) {
     return (
       <div class="inbox-nothing">
-        <Empty icon="info" title="This conversation is not here">
-          <p>It may be with a department that is not yours, or the address is mistyped.</p>
+        <Empty icon="info" title={isGone ? 'This conversation is no longer yours to see' : 'This conversation is not here'}>
+          <p>{isGone ? 'It moved to a department that is not yours, or your channels have changed.' : 'It may be with a department that is not yours, or the address is mistyped.'}</p>
           <ButtonLink href={back}>Back to the list</ButtonLink>
         </Empty>
       </div>
@@ -111,6 +117,7 @@ function ConversationView({ conversation, back, isPanelOpen, onPanel }: Omit<Ope
       <HandshakeBanner conversation={conversation} />
       <Timeline conversation={conversation} thread={thread} />
       <Composer key={conversation.id} conversation={conversation} thread={thread} />
+      <NoteDialogs key={`notes ${conversation.id}`} thread={thread} />
     </section>
   );
 }

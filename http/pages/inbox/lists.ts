@@ -4,12 +4,12 @@
 
 import { batch, computed, effect, type Signal, signal, untracked } from '@preact/signals';
 import { ApiError, call, token } from '../api.ts';
+import { onceLive, socketOrPatience } from '../beginning.ts';
 import type { IconName } from '../design/icon.tsx';
-import { onResync } from '../live.ts';
+import { connection, onResync } from '../live.ts';
 import { departments } from '../people.ts';
 import type { Agent, Conversation } from '../records.ts';
 import { me } from '../session.ts';
-import { onceLive, socketOrPatience } from './beginning.ts';
 import { conversationOf, forget, knownConversations, loadConversation, onConversation, remember } from './conversations.ts';
 import { isUnread } from './merging.ts';
 import { SortedRows } from './sorted-rows.ts';
@@ -24,7 +24,8 @@ export interface ListDefinition {
   holds(conversation: Conversation, agent: Agent): boolean;
 }
 
-type Source = 'queue' | 'solved' | 'spam';
+const sources = ['queue', 'solved', 'spam'] as const;
+type Source = (typeof sources)[number];
 
 const isOpen = ({ status }: Conversation): boolean => status === 'open' || status === 'pending';
 const isOver = ({ status }: Conversation): boolean => status === 'solved' || status === 'closed';
@@ -43,9 +44,13 @@ const fixed: readonly ListDefinition[] = [
 
 const channelOf: Readonly<Record<string, Agent['channels'][number]>> = { chats: 'chats', tickets: 'tickets', calls: 'calls' };
 
+/** What of who is signed in decides which conversations it may see: its name and its status do not. */
+const reach = computed(() => JSON.stringify([me.value?.agent.id, me.value?.agent.role, me.value?.agent.channels, me.value?.agent.groupIds]));
+
 /** Those that the agent who is signed in may have anything in. */
 export const definitions = computed<readonly ListDefinition[]>(() => {
-  const agent = me.value?.agent;
+  void reach.value;
+  const agent = me.peek()?.agent;
   const own = [...departments.value.values()].filter(({ id }) => agent?.role === 'admin' || agent?.groupIds.includes(id) === true).sort((a, b) => a.name.localeCompare(b.name));
   const ofDepartments = own.map(({ id, name }): ListDefinition => ({ key: `department-${id}`, label: name, icon: 'people', group: 'departments', source: 'queue', holds: (one) => isOpen(one) && one.departmentId === id }));
   const shown = fixed.filter(({ key }) => {
@@ -55,7 +60,7 @@ export const definitions = computed<readonly ListDefinition[]>(() => {
   return [...shown.filter(({ group }) => group !== 'over'), ...ofDepartments, ...shown.filter(({ group }) => group === 'over')];
 });
 
-/** As the service decides it; a conversation that moved out of reach is told of once more, so that it goes. */
+/** As the service decides it; a conversation that moved out of reach is told of once more, so that it goes, and then never again. */
 export function isReachable(one: Conversation, agent: Agent): boolean {
   if (agent.role === 'admin') return true;
   if (!agent.channels.includes(`${one.channel}s`)) return false;
@@ -105,7 +110,6 @@ export function listOf(key: string): List | undefined {
   return lists.value.get(key);
 }
 
-const reach = computed(() => JSON.stringify([me.value?.agent.id, me.value?.agent.role, me.value?.agent.channels, me.value?.agent.groupIds]));
 effect(() => {
   void reach.value;
   const all = lists.value;
@@ -183,18 +187,37 @@ export const pagers: Readonly<Record<Source, Pager>> = {
   spam: new Pager('/conversations/spam', 100),
 };
 
+/** Open as far as was known when the queue was begun, and not among what was read of it since. */
+let unseen = new Set<string>();
+let queueRound = 0;
+
 /** Reads what is open, once; and all that was read again, when events were missed for good. What is shown stays until better is known. */
 async function readQueue(): Promise<void> {
   await socketOrPatience();
   onceLive(reread);
-  const started = new Map([...knownConversations()].filter(isOpen).map((one) => [one.id, one]));
+  unseen = new Set([...knownConversations()].filter(isOpen).map(({ id }) => id));
+  await goOn();
+}
+
+/** From the page on that comes next, or that failed. */
+async function goOn(): Promise<void> {
+  const round = (queueRound += 1);
   for (let page = 0; page < maxPages; page += 1) {
-    for (const { id } of await pagers.queue.next()) started.delete(id);
+    const read = await pagers.queue.next();
+    // Begun anew meanwhile, by whom it is gone on with.
+    if (round !== queueRound) return;
+    for (const { id } of read) unseen.delete(id);
     if (pagers.queue.state.peek() !== 'more') break;
   }
   if (pagers.queue.state.peek() !== 'complete') return;
   // What was open and is not any more: solved, spam, or out of reach.
-  for (const id of started.keys()) await loadConversation(id).catch((error: unknown) => error instanceof ApiError && (error.status === 403 || error.status === 404) && forget(id));
+  for (const id of unseen) await loadConversation(id).catch((error: unknown) => error instanceof ApiError && (error.status === 403 || error.status === 404) && forget(id));
+}
+
+/** The next page of a list; of what is open all the rest, where it could not be read. */
+export function readOn(source: Source): void {
+  if (source === 'queue' && pagers.queue.state.peek() === 'failed') void goOn();
+  else void pagers[source].next();
 }
 
 effect(() => {
@@ -205,6 +228,13 @@ effect(() => {
   });
 });
 onResync(reread);
+// What could not be read while the service was away, without being asked for.
+effect(() => {
+  if (connection.value !== 'live') return;
+  untracked(() => {
+    for (const source of sources) if (pagers[source].state.peek() === 'failed') readOn(source);
+  });
+});
 
 function reread(): void {
   const read = Object.entries(pagers).filter(([, pager]) => pager.state.peek() !== 'waiting');

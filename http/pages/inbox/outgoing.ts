@@ -1,10 +1,11 @@
-// What the agent wrote and the service has not acknowledged yet. Each message has its id from the beginning, so that it can be sent
-// again after an answer that never came and is there once; they are kept in the browser until then, over a reload too. In a
-// conversation they leave one after the other, in the order in which they were written.
+// What the agent wrote and the service has not acknowledged yet. Each has its id from the beginning, so that it can be sent again
+// after an answer that never came, by another tab as well, and is there once; they are kept in the browser until then, over a reload
+// too. In a conversation they leave one after the other, in the order in which they were written.
 
 import { effect, signal, untracked } from '@preact/signals';
 import { ApiError, call, messageOf } from '../api.ts';
 import { connection } from '../live.ts';
+import { newId } from '../new-id.ts';
 import type { Message, Note } from '../records.ts';
 import { me } from '../session.ts';
 import { takeMessage, takeNote } from './threads.ts';
@@ -62,12 +63,14 @@ async function deliver(one: Outgoing): Promise<boolean> {
     return true;
   }
   try {
-    if (one.kind === 'note') takeNote(await createNote(one));
+    if (one.kind === 'note') takeNote((await call<{ note: Note }>('POST', `/conversations/${one.conversationId}/notes`, { body: { noteId: one.id, body: one.body } })).note);
     else takeMessage(await call<Message>('POST', `/conversations/${one.conversationId}/messages`, { body: { messageId: one.id, body: one.body, ...(one.attachments.length === 0 ? {} : { attachments: one.attachments }) } }));
     failures = 0;
     discard(one.id);
     return true;
   } catch (error) {
+    // Another tab has sent it meanwhile; or its writer has signed out, and finds it after signing in again.
+    if (!outgoing.peek().some(({ id }) => id === one.id)) return true;
     if (error instanceof ApiError && error.status !== 0 && error.status < 500 && error.status !== 429 && error.status !== 401) {
       put({ ...one, state: 'failed', problem: messageOf(error) });
       return true;
@@ -80,19 +83,8 @@ async function deliver(one: Outgoing): Promise<boolean> {
   }
 }
 
-/** A note has no id of ours: before it is written again, those that are there are asked for it. */
-async function createNote(one: Outgoing): Promise<Note> {
-  const path = `/conversations/${one.conversationId}/notes`;
-  if (one.isUncertain === true) {
-    const { notes } = await call<{ notes: Note[] }>('GET', path);
-    const found = notes.find(({ authorAgentId, body, createdAt }) => authorAgentId === me.peek()?.agent.id && body === one.body && Date.parse(createdAt) > one.writtenAtMs - 60_000);
-    if (found !== undefined) return found;
-  }
-  return (await call<{ note: Note }>('POST', path, { body: { body: one.body } })).note;
-}
-
 /** Whatever waits, now. */
-export function sendAll(): void {
+function sendAll(): void {
   for (const conversationId of new Set(outgoing.peek().map((one) => one.conversationId))) void drain(conversationId);
 }
 
@@ -125,19 +117,16 @@ function kept(): Outgoing[] {
   }
 }
 
-/** A UUID of version 4, also on a page that is not served over TLS. */
-function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const hex = [...bytes].map((byte, index) => (index === 6 ? (byte & 0x0f) | 0x40 : index === 8 ? (byte & 0x3f) | 0x80 : byte).toString(16).padStart(2, '0')).join('');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
-}
-
 let readFor: string | undefined;
 effect(() => {
   const agentId = me.value?.agent.id;
   if (agentId === readFor) return;
   readFor = agentId;
   outgoing.value = agentId === undefined ? [] : kept();
+});
+// Sent or discarded in another tab, which read what this one wrote when it was loaded, or the other way round.
+addEventListener('storage', ({ key, newValue }) => {
+  if (key !== null && newValue === null && key.startsWith(prefix())) outgoing.value = outgoing.peek().filter(({ id }) => key !== prefix() + id);
 });
 effect(() => {
   if (connection.value !== 'live' || me.value === undefined) return;

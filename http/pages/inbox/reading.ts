@@ -1,36 +1,52 @@
 // Marks what the customer wrote as read once an agent has it before the eyes: the conversation is open, the page visible and focused.
 
-import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { connection } from '../live.ts';
+import { isLookedAt } from '../looking.ts';
 import type { Conversation } from '../records.ts';
-import { act } from './conversations.ts';
+import { act, peekConversation } from './conversations.ts';
 import { isUnread } from './merging.ts';
 
-/** Whether somebody looks at this page. */
-export const isLookedAt = signal(looks());
-
-function looks(): boolean {
-  return document.visibilityState === 'visible' && document.hasFocus();
-}
-
-const look = (): void => {
-  isLookedAt.value = looks();
-};
-addEventListener('focus', look);
-addEventListener('blur', look);
-document.addEventListener('visibilitychange', look);
-
+/** What is before the eyes, and what the service is asked to mark. */
+let seenId: string | undefined;
 const underWay = new Set<string>();
 
 /** `isThere`: its newest messages were read from the service. */
 export function useReading(conversation: Conversation, isThere: boolean): void {
-  const shallRead = isThere && isLookedAt.value && isUnread(conversation);
+  const isSeen = isThere && isLookedAt.value;
+  const isLive = connection.value === 'live';
   useEffect(() => {
-    if (!shallRead || underWay.has(conversation.id)) return;
-    underWay.add(conversation.id);
-    // What fails is asked for again with the next message, or the next look.
-    act(conversation.id, 'read')
-      .catch(() => undefined)
-      .finally(() => underWay.delete(conversation.id));
-  }, [shallRead, conversation.id, conversation.lastCustomerMessageAt]);
+    return isSeen ? see(conversation.id) : undefined;
+  }, [isSeen, conversation.id]);
+  // What failed is asked for again with the next message, the next look, or when the connection is back.
+  useEffect(() => {
+    if (isSeen) void markRead(conversation.id);
+  }, [isSeen, isLive, conversation.id, conversation.lastCustomerMessageAt]);
+}
+
+/** Answers how to say that it is no longer seen. */
+export function see(conversationId: string): () => void {
+  seenId = conversationId;
+  return () => {
+    if (seenId === conversationId) seenId = undefined;
+  };
+}
+
+/** Until all of it is marked: what came while the service was asked is seen as well. */
+export async function markRead(conversationId: string): Promise<void> {
+  if (underWay.has(conversationId)) return;
+  underWay.add(conversationId);
+  try {
+    for (let asked: string | null = null; seenId === conversationId; ) {
+      const now = peekConversation(conversationId);
+      if (now === undefined || !isUnread(now) || now.lastCustomerMessageAt === asked) return;
+      asked = now.lastCustomerMessageAt;
+      await act(conversationId, 'read');
+    }
+  } catch {
+    // Still unread, and shown so.
+    return;
+  } finally {
+    underWay.delete(conversationId);
+  }
 }

@@ -1,7 +1,7 @@
 // The saved replies that a slash brings up, over the text field, which keeps the focus: it is moved through by the field's keys.
 
 import type { JSX } from 'preact';
-import type { SavedReply } from './saved-replies.ts';
+import { haveRepliesFailed, type SavedReply } from './saved-replies.ts';
 
 interface ReplyMenuProps {
   readonly id: string;
@@ -15,7 +15,7 @@ export function ReplyMenu({ id, replies, active, onChoose }: ReplyMenuProps): JS
     <div class="inbox-replies">
       {replies === undefined || replies.length === 0 ? (
         <p class="soft">
-          {replies === undefined ? 'Reading the saved replies…' : 'No saved reply is called that.'} <a href="/settings/saved-replies">Saved replies</a>
+          {replies !== undefined ? 'No saved reply is called that.' : haveRepliesFailed.value ? 'The saved replies could not be read. Type on to try again.' : 'Reading the saved replies…'} <a href="/settings/saved-replies">Saved replies</a>
         </p>
       ) : (
         <ul role="listbox" id={id} aria-label="Saved replies">

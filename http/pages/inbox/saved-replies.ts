@@ -15,8 +15,11 @@ export interface SavedReply {
 
 /** Undefined until they were read. */
 export const savedReplies = signal<readonly SavedReply[] | undefined>(undefined);
+/** They could not be read; the next letter after a slash asks again. */
+export const haveRepliesFailed = signal(false);
 
-const freshMs = 60_000;
+/** Somebody has just written one, here or elsewhere: no event tells of it. */
+const freshMs = 5000;
 const maxFound = 8;
 let readAtMs = 0;
 
@@ -29,13 +32,15 @@ token.subscribe(() => {
 export function refreshSavedReplies(): void {
   if (Date.now() - readAtMs < freshMs) return;
   readAtMs = Date.now();
+  const asked = token.peek();
   readAll<SavedReply>('/saved-replies', 'savedReplies').then(
     (replies) => {
-      savedReplies.value = replies;
+      if (token.peek() === asked) savedReplies.value = replies;
+      haveRepliesFailed.value = false;
     },
     () => {
-      // The next slash asks again.
       readAtMs = 0;
+      haveRepliesFailed.value = true;
     },
   );
 }

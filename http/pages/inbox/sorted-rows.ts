@@ -14,10 +14,6 @@ export class SortedRows {
     return this.#rows;
   }
 
-  has(id: string): boolean {
-    return this.#places.has(id);
-  }
-
   /** Undefined takes it away. True when anything is other than before. */
   put(id: string, at: string | undefined): boolean {
     const known = this.#places.get(id);

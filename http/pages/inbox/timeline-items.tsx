@@ -6,6 +6,7 @@ import { Avatar } from '../design/avatar.tsx';
 import { Button } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
 import { Time } from '../design/time.tsx';
+import { isCutOff } from '../live.ts';
 import { agentName, agents } from '../people.ts';
 import type { Conversation, Message, Note } from '../records.ts';
 import { me } from '../session.ts';
@@ -13,6 +14,7 @@ import { clockTime, dayHeading, exactTime } from '../times.ts';
 import { Attachments } from './attachments.tsx';
 import { customerName } from './customers.ts';
 import { FormattedMail, MessageText } from './message-text.tsx';
+import { NoteActions } from './note-dialogs.tsx';
 import { discard, retry } from './outgoing.ts';
 import type { Item, Outgoing } from './timeline.ts';
 
@@ -107,6 +109,7 @@ function NoteItem({ note }: { readonly note: Note }): JSX.Element {
       <p class="inbox-sender">
         <Icon name="note" size={14} /> <strong>{note.authorName}</strong> noted <Time at={note.createdAt} format={clockTime} />
         {note.updatedAt !== note.createdAt && <span title={exactTime(note.updatedAt)}>(changed)</span>}
+        <NoteActions note={note} />
       </p>
       <MessageText body={note.body} />
     </article>
@@ -118,7 +121,7 @@ function OnItsWay({ outgoing }: { readonly outgoing: Outgoing }): JSX.Element {
   const at = new Date(outgoing.writtenAtMs).toISOString();
   const standing =
     state === 'pending' ? (
-      <p class="inbox-delivery">{outgoing.isUncertain === true ? 'Waiting for the connection…' : 'Sending…'}</p>
+      <p class="inbox-delivery">{outgoing.isUncertain !== true ? 'Sending…' : isCutOff.value ? 'Waiting for the connection…' : 'Not taken yet, trying again…'}</p>
     ) : (
       <div class="inbox-failed" role="alert">
         <p class="inbox-delivery bad">

@@ -43,12 +43,17 @@ export function Timeline({ conversation, thread }: { readonly conversation: Conv
         }}
         follow={items.at(-1)?.kind === 'outgoing' ? items.at(-1)?.key : undefined}
         onBeginning={() => void readOlder(thread)}
-        below={({ added, toEnd }) => (
-          <Button small class="inbox-to-end" icon="down" onClick={toEnd}>
-            {added === 0 ? 'To the newest' : added === 1 ? '1 new message' : `${added} new messages`}
-          </Button>
-        )}
+        below={({ added, toEnd }) => {
+          // Days, lines of the service and notes are no messages.
+          const count = added === 0 ? 0 : items.slice(-added).filter(({ kind }) => kind === 'message').length;
+          return (
+            <Button small class="inbox-to-end" icon="down" onClick={toEnd}>
+              {count === 0 ? 'To the newest' : count === 1 ? '1 new message' : `${count} new messages`}
+            </Button>
+          );
+        }}
       />
+      {thread.failure.value !== undefined && <Failure error={thread.failure.value} retry={() => void readNewest(thread)} />}
       <p class="for-readers" role="status">
         {last !== undefined && last.senderType === 'visitor' ? `${senderName(last, conversation)}: ${last.body.slice(0, 300)}` : ''}
       </p>

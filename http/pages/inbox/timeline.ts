@@ -11,7 +11,7 @@ export interface SentFile {
 
 /** What was written here and the service has not acknowledged yet. */
 export interface Outgoing {
-  /** Of a message: its id from the beginning. */
+  /** Its own, as the service keeps it, from the beginning. */
   readonly id: string;
   readonly conversationId: string;
   readonly kind: 'message' | 'note';
@@ -63,13 +63,19 @@ export function markRead(messages: readonly Message[], read: { readonly senderTy
   return messages.some(isMeant) ? messages.map((message) => (isMeant(message) ? { ...message, readAt: read.readAt } : message)) : messages;
 }
 
+/** Union by id, oldest first; what was written in one moment in the order of the ids. */
 export function mergeNotes(known: readonly Note[], come: readonly Note[]): readonly Note[] {
   const byId = new Map(known.map((note) => [note.id, note]));
   for (const note of come) {
     const before = byId.get(note.id);
     if (before === undefined || note.updatedAt >= before.updatedAt) byId.set(note.id, note);
   }
-  return [...byId.values()].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+  return [...byId.values()].sort((a, b) => a.createdAt.localeCompare(b.createdAt) || a.id.localeCompare(b.id));
+}
+
+/** The last that this agent wrote, as the service tells which one is. */
+export function workingNoteOf(notes: readonly Note[], agentId: string | undefined): Note | undefined {
+  return notes.findLast(({ authorAgentId }) => authorAgentId === agentId);
 }
 
 /** `from`: notes before it belong to a part that is not read yet; undefined when all was read. What is on its way comes last, unless it has arrived. */
@@ -102,7 +108,7 @@ export function itemsOf(parts: { readonly messages: readonly Message[]; readonly
     add({ kind: 'message', key: message.id, at: message.createdAt, message, isFirst: !goesOn, isLast: true });
   }
   addNotesBefore('9999');
-  const arrived = new Set(parts.messages.map(({ id }) => id));
+  const arrived = new Set([...parts.messages, ...parts.notes].map(({ id }) => id));
   for (const outgoing of parts.outgoing) if (!arrived.has(outgoing.id)) add({ kind: 'outgoing', key: outgoing.id, at: new Date(outgoing.writtenAtMs).toISOString(), outgoing });
   return items;
 }

@@ -16,12 +16,12 @@ export const typists = signal<readonly Typist[]>([]);
 const shownMs = 6000;
 const toldEveryMs = 3000;
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
-let toldAtMs = 0;
+let told = { conversationId: '', atMs: 0 };
 
 /** At each key; told now and then. */
 export function tellTyping(conversationId: string): void {
-  if (Date.now() - toldAtMs < toldEveryMs) return;
-  toldAtMs = Date.now();
+  if (told.conversationId === conversationId && Date.now() - told.atMs < toldEveryMs) return;
+  told = { conversationId, atMs: Date.now() };
   sendTyping(conversationId);
 }
 

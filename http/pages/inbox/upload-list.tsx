@@ -4,13 +4,13 @@ import type { JSX } from 'preact';
 import { Button, IconButton } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
 import { sizeOf } from '../times.ts';
-import type { Uploads } from './use-uploads.ts';
+import type { ComposedFiles } from './composed-files.ts';
 
-export function UploadList({ uploads }: { readonly uploads: Uploads }): JSX.Element | null {
-  if (uploads.all.length === 0) return null;
+export function UploadList({ uploads }: { readonly uploads: ComposedFiles }): JSX.Element | null {
+  if (uploads.all.value.length === 0) return null;
   return (
     <ul class="inbox-uploads" aria-label="Files">
-      {uploads.all.map(({ id, name, size, progress, problem, file }) => (
+      {uploads.all.value.map(({ id, name, size, progress, problem, file }) => (
         <li key={id} class={problem === undefined ? '' : 'bad'}>
           <Icon name="clip" size={16} />
           <span class="truncate">{name}</span>

@@ -3,15 +3,17 @@
 
 import { effect } from '@preact/signals';
 import { onEvent } from '../live.ts';
+import { isLookedAt, isLookedAtElsewhere } from '../looking.ts';
+import { navigate } from '../location.ts';
+import { notify } from '../notices.ts';
 import { playMessage, showOnDesktop } from '../notifications.ts';
 import type { Conversation, Message } from '../records.ts';
 import { me } from '../session.ts';
 import { unreadCount } from '../title.ts';
-import { conversationOf, loadConversation } from './conversations.ts';
-import { customerName } from './customers.ts';
+import { conversationOf, isActedOn, loadConversation, onConversation } from './conversations.ts';
+import { customerName, customerRead } from './customers.ts';
 import { isReachable, unreadOwn } from './lists.ts';
 import { previewOf } from './merging.ts';
-import { isLookedAt } from './reading.ts';
 
 function concerns(conversation: Conversation): boolean {
   const agent = me.peek()?.agent;
@@ -21,8 +23,10 @@ function concerns(conversation: Conversation): boolean {
 
 async function tell(message: Message): Promise<void> {
   const conversation = conversationOf(message.conversationId) ?? (await loadConversation(message.conversationId));
-  if (isLookedAt.peek() || !concerns(conversation)) return;
+  if (isLookedAt.peek() || !concerns(conversation) || (await isLookedAtElsewhere())) return;
   playMessage();
+  // Somebody new is not known by name yet.
+  await customerRead(conversation);
   showOnDesktop({
     tag: conversation.id,
     title: customerName(conversation),
@@ -31,6 +35,22 @@ async function tell(message: Message): Promise<void> {
   });
 }
 
+/** It was given to this agent, by a colleague without asking or by the service. What it took or accepted itself it knows. */
+async function tellGiven(conversation: Conversation): Promise<void> {
+  await customerRead(conversation);
+  const href = `/inbox/mine/${conversation.id}`;
+  notify({ kind: 'news', text: `The conversation with ${customerName(conversation)} is yours now.`, action: { label: 'Open', run: () => navigate(href) } });
+  if (isLookedAt.peek() || (await isLookedAtElsewhere())) return;
+  playMessage();
+  showOnDesktop({ tag: conversation.id, title: customerName(conversation), body: 'This conversation is yours now.', href });
+}
+
+onConversation(({ before, after }) => {
+  const own = me.peek()?.agent.id;
+  if (own === undefined || before === undefined || after?.assignedAgentId !== own || before.assignedAgentId === own) return;
+  const isOpen = after.status === 'open' || after.status === 'pending';
+  if (isOpen && after.channel !== 'call' && before.handshake?.toAgentId !== own && !isActedOn(after.id)) void tellGiven(after);
+});
 effect(() => {
   unreadCount.value = unreadOwn.value;
 });

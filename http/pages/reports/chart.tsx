@@ -47,10 +47,12 @@ export function Chart(props: ChartProps): JSX.Element {
     import('uplot').then(
       ({ default: Plot }) => {
         if (gone) return;
-        const count = latest.current.labels.length;
+        // What is drawn by now may be more than what this was begun for: options and figures have to be of the same.
+        const shown = latest.current;
+        const count = shown.labels.length;
         const row = (given: readonly (number | null)[]): (number | null)[] => Array.from({ length: count }, (_, index) => given[index] ?? null);
-        const data: uPlot.AlignedData = [Array.from({ length: count }, (_, index) => index), ...(before === undefined ? [] : [row(before)]), row(values)];
-        plot = new Plot(optionsOf(Plot, latest.current, { colours: coloursAt(element), width: element.clientWidth, height, onPoint: setPointed }), data, element);
+        const data: uPlot.AlignedData = [Array.from({ length: count }, (_, index) => index), ...(shown.before === undefined ? [] : [row(shown.before)]), row(shown.values)];
+        plot = new Plot(optionsOf(Plot, shown, { colours: coloursAt(element), width: element.clientWidth, height, onPoint: setPointed }), data, element);
         plot.over.addEventListener('click', () => {
           const index = plot?.cursor.idx;
           if (typeof index === 'number') latest.current.onChoose?.(index);
@@ -110,7 +112,8 @@ function optionsOf(Plot: typeof uPlot, { kind, labels, format, max, isWhole = tr
     height,
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === 'line' } },
-    padding: [8, 8, 0, 0],
+    // Half of the last label stands beyond the last bucket.
+    padding: [8, 20, 0, 0],
     scales: {
       x: { time: false, range: [-0.5, Math.max(labels.length, 1) - 0.5] },
       y: { range: (_, __, highest) => [0, max ?? (Number.isFinite(highest) && highest > 0 ? Math.max(highest * 1.08, isWhole ? 1 : 0) : 1)] },

@@ -3,7 +3,8 @@
 import type { JSX } from 'preact';
 import { call } from '../api.ts';
 import { Button } from '../design/button.tsx';
-import { Badge, Empty } from '../design/feedback.tsx';
+import { StatusBadge } from '../design/conversation-status.tsx';
+import { Empty } from '../design/feedback.tsx';
 import { Checkbox, SelectField } from '../design/field.tsx';
 import { useResource } from '../design/resource.ts';
 import { Time } from '../design/time.tsx';
@@ -71,7 +72,7 @@ export function Conversations({ place, request }: { readonly place: ReportPlace;
 function Rows({ conversations }: { readonly conversations: readonly Conversation[] }): JSX.Element {
   return (
     <div class="table-frame" role="region" aria-label="Conversations" tabIndex={0}>
-      <table class="table reports-conversations">
+      <table class="table stacks reports-conversations">
         <thead>
           <tr>
             <th scope="col">Conversation</th>
@@ -90,17 +91,17 @@ function Rows({ conversations }: { readonly conversations: readonly Conversation
           {conversations.map((one) => (
             <tr key={one.id}>
               <th scope="row">
-                <a class="truncate" href={one.channel === 'call' ? `/calls/${one.id}` : `/inbox/all/${one.id}`}>
-                  {titleOf(one)}
+                <a href={one.channel === 'call' ? `/calls/${one.id}` : `/inbox/all/${one.id}`}>
+                  <span class="truncate">{titleOf(one)}</span>
+                  <span class="truncate soft">{one.preview ?? ''}</span>
                 </a>
-                <span class="truncate soft">{one.preview ?? ''}</span>
               </th>
               <td>
-                <Badge>{one.status}</Badge>
+                <StatusBadge status={one.status} />
               </td>
-              <td>{one.assignedAgentId === null ? <span class="soft">Nobody</span> : agentName(one.assignedAgentId)}</td>
-              <td class="number">{one.firstResponseAt === null ? '' : spanOf((Date.parse(one.firstResponseAt) - Date.parse(one.createdAt)) / 1000)}</td>
-              <td class="number">{one.rating === null ? '' : `${one.rating} of 5`}</td>
+              <td data-label="Agent">{one.assignedAgentId === null ? <span class="soft">Nobody</span> : agentName(one.assignedAgentId)}</td>
+              <td class="number" data-label="First answer">{one.firstResponseAt === null ? '' : spanOf((Date.parse(one.firstResponseAt) - Date.parse(one.createdAt)) / 1000)}</td>
+              <td class="number" data-label="Rating">{one.rating === null ? '' : `${one.rating} of 5`}</td>
               <td>
                 <Time at={one.createdAt} format={(at) => `${dayOf(at)}, ${clockTime(at)}`} />
               </td>

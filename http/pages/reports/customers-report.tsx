@@ -3,12 +3,12 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { onEvent, onResync } from '../live.ts';
+import type { CustomersReport } from '../records.ts';
 import { countOf } from '../times.ts';
 import { type Asked, ownChannels, reportHref } from './asked.ts';
 import { Chart } from './chart.tsx';
 import { percentOf } from './figures.ts';
 import { changeSince, Figure, Figures, Reading, SeriesTable, useReport } from './parts.tsx';
-import type { CustomersReport } from './records.ts';
 import { channelNames, type ReportPlace } from './report-list.ts';
 
 /** What moves somebody into the queue or out of it. */

@@ -1,9 +1,9 @@
 // Figures in words: what a bucket is called, how much more or less it is than before, and a sentence that says what a chart shows
 // to who does not see it. Plain functions.
 
+import type { SeriesPoint } from '../records.ts';
 import { countOf, spanOf } from '../times.ts';
 import type { Granularity } from './range.ts';
-import type { SeriesPoint } from './records.ts';
 
 const none = 'none yet';
 
@@ -72,6 +72,9 @@ export function summaryOf(series: readonly SeriesPoint[], options: { readonly wh
   if (first === undefined || counted.every(({ value }) => value === 0)) return `No ${what} in this time.`;
   const most = counted.reduce((best, one) => (one.value > best.value ? one : best), first);
   const total = counted.reduce((sum, { value }) => sum + value, 0);
-  const whole = isSum ? `${format(total)} ${what}, ${format(Math.round((total / series.length) * 10) / 10)} per ${granularity} on average.` : `${counted.length} of ${series.length} ${granularity}s have ${what}.`;
-  return `${whole} The most: ${format(most.value)}, ${longBucket(most.bucket, granularity)}.`;
+  const mean = Math.round((total / series.length) * 10) / 10;
+  const whole = isSum
+    ? `${format(total)} ${total === 1 ? what.replace(/s$/, '') : what}${mean === 0 ? '' : `, ${format(mean)} per ${granularity} on average`}.`
+    : `${counted.length} of ${series.length} ${granularity}s ${counted.length === 1 ? 'has' : 'have'} ${what}.`;
+  return `${whole} The ${isSum ? 'most' : 'best'}: ${format(most.value)}, ${longBucket(most.bucket, granularity)}.`;
 }

@@ -1,12 +1,12 @@
 // The figures of everything at a glance, each a way to its report.
 
 import type { ComponentChildren, JSX } from 'preact';
+import type { ConversionsReport, CustomersReport, ResponseTimesReport, SatisfactionReport, VolumeReport } from '../records.ts';
 import { amountOf, countOf } from '../times.ts';
 import { type Asked, channelOf, isOpenTo, ownChannels, reportHref } from './asked.ts';
 import { useMoves } from './customers-report.tsx';
 import { scoreOf, secondsOf } from './figures.ts';
 import { changeSince, CountSeries, Figure, Figures, Reading, useReport } from './parts.tsx';
-import type { ConversionsReport, CustomersReport, ResponseTimesReport, SatisfactionReport, VolumeReport } from './records.ts';
 import { channelNames, placeOf, type ReportPlace, type ReportSlug } from './report-list.ts';
 
 const chartHeight = 140;

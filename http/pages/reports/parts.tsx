@@ -6,12 +6,12 @@ import { call } from '../api.ts';
 import { Failure, Loading } from '../design/feedback.tsx';
 import { type Resource, useResource } from '../design/resource.ts';
 import { navigate } from '../location.ts';
+import type { ReportHead, SeriesPoint } from '../records.ts';
 import { countOf } from '../times.ts';
 import { apiQuery, type Asked, reportHref } from './asked.ts';
 import { Chart } from './chart.tsx';
 import { changeOf, granularityOf, longBucket, shortBucket, summaryOf } from './figures.ts';
 import { bucketRange, rangeBefore } from './range.ts';
-import type { Head, SeriesPoint } from './records.ts';
 import type { ReportPlace } from './report-list.ts';
 
 export interface Compared<Report> {
@@ -21,7 +21,7 @@ export interface Compared<Report> {
 }
 
 /** A report, and, once it is there, the same of the time before it. Reading it again leaves what was before. */
-export function useReport<Report extends Head>(place: ReportPlace, request: Asked): Resource<Compared<Report> | undefined> {
+export function useReport<Report extends ReportHead>(place: ReportPlace, request: Asked): Resource<Compared<Report> | undefined> {
   const query = apiQuery(place, request);
   const key = JSON.stringify(query);
   const now = useResource<Report | undefined>(async (signal) => (query === undefined ? undefined : call<Report>('GET', `/reports/${place.path}`, { query, signal })), [place.path, key]);
@@ -62,7 +62,7 @@ export function Figures({ children }: { readonly children: ComponentChildren }):
 }
 
 interface SeriesProps {
-  readonly report: Head & { readonly series: readonly SeriesPoint[] };
+  readonly report: ReportHead & { readonly series: readonly SeriesPoint[] };
   readonly before?: { readonly series: readonly SeriesPoint[] } | undefined;
   /** What is counted, in the middle of a sentence: "chats". */
   readonly what: string;
@@ -128,7 +128,7 @@ export interface TableRow {
 export function SeriesTable({ head, rows, label }: { readonly head: readonly string[]; readonly rows: readonly TableRow[]; readonly label: string }): JSX.Element {
   return (
     <div class="table-frame reports-table" role="region" aria-label={label} tabIndex={0}>
-      <table class="table">
+      <table class={`table ${head.length > 3 ? 'stacks' : ''}`}>
         <thead>
           <tr>
             {head.map((one, index) => (
@@ -143,7 +143,7 @@ export function SeriesTable({ head, rows, label }: { readonly head: readonly str
             <tr key={row}>
               <th scope="row">{name}</th>
               {cells.map((cell, index) => (
-                <td key={index} class="number">
+                <td key={index} class="number" data-label={head[index + 1]}>
                   {index === 0 && href !== undefined ? (
                     <a href={href} aria-label={`${cell}, ${name}`}>
                       {cell}

@@ -3,13 +3,13 @@
 import type { JSX } from 'preact';
 import { Empty } from '../design/feedback.tsx';
 import { navigate } from '../location.ts';
+import type { PerformanceReport, ResponseTimesReport, SatisfactionReport, StatusReport } from '../records.ts';
 import { countOf } from '../times.ts';
 import { type Asked, channelOf, reportHref } from './asked.ts';
 import { Chart } from './chart.tsx';
 import { granularityOf, longBucket, scoreOf, secondsOf, shortBucket, summaryOf } from './figures.ts';
 import { bucketHead, changeSince, Figure, Figures, Reading, SeriesTable, useReport } from './parts.tsx';
 import { bucketRange } from './range.ts';
-import type { PerformanceReport, ResponseTimesReport, SatisfactionReport, StatusReport } from './records.ts';
 import { channelNames, type ReportPlace } from './report-list.ts';
 
 interface PanelProps {
@@ -89,7 +89,7 @@ export function ResponseTimes({ place, request }: PanelProps): JSX.Element {
             </Figures>
             <Chart
               kind="bars"
-              labels={['First answer', 'First, 9 in 10', 'Solved', 'Solved, 9 in 10']}
+              labels={['Answer', '… 9 in 10', 'Solved', '… 9 in 10']}
               longLabels={rows.map(({ name }) => name)}
               values={rows.map(({ value }) => value)}
               before={before === undefined ? undefined : rows.map(({ past }) => past ?? null)}

@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Empty } from '../design/feedback.tsx';
+import { Tabs } from '../design/tabs.tsx';
 import { hasRole } from '../session.ts';
 import { setTitle } from '../title.ts';
 import { asked, type Asked, isOpenTo, reportHref, timeZone } from './asked.ts';
@@ -47,16 +48,7 @@ export function Reports({ params }: { readonly params: Readonly<Record<string, s
         </div>
         {place !== undefined && !isUnknown && <ExportMenu place={place} request={request} />}
       </header>
-      <nav class="tabs" aria-label="Reports">
-        <a href={reportHref('')} aria-current={slug === undefined ? 'page' : undefined}>
-          Overview
-        </a>
-        {reportPlaces.filter(isOpenTo).map((one) => (
-          <a key={one.slug} href={reportHref(one.slug)} aria-current={slug === one.slug ? 'page' : undefined}>
-            {one.short ?? one.title}
-          </a>
-        ))}
-      </nav>
+      <Tabs label="Reports" tabs={[{ href: reportHref(''), label: 'Overview', isCurrent: slug === undefined }, ...reportPlaces.filter(isOpenTo).map((one) => ({ href: reportHref(one.slug), label: one.short ?? one.title, isCurrent: slug === one.slug }))]} />
       {isUnknown ? (
         <Empty icon="chart" title={place === undefined ? 'There is no such report' : 'This report is of a channel that you do not work in'} />
       ) : (

@@ -1,11 +1,11 @@
 // How many chats, tickets or completions there were over time.
 
 import type { JSX } from 'preact';
+import type { ConversionsReport, VolumeReport } from '../records.ts';
 import { countOf, amountOf } from '../times.ts';
 import { Badge, Empty } from '../design/feedback.tsx';
 import type { Asked } from './asked.ts';
 import { CountSeries, changeSince, Figure, Figures, Reading, SeriesTable, useReport } from './parts.tsx';
-import type { ConversionsReport, VolumeReport } from './records.ts';
 import type { ReportPlace } from './report-list.ts';
 
 interface PanelProps {

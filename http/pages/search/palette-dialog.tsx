@@ -9,6 +9,7 @@ import { Icon } from '../design/icon.tsx';
 import { messageOf } from '../api.ts';
 import { navigate } from '../location.ts';
 import { joinedAgents } from '../people.ts';
+import { ownSections } from '../settings/sections.ts';
 import { findContacts, findConversations, isSearchable, useFinding } from './finding.ts';
 import { Marked } from './marked.tsx';
 import { agentEntries, commandEntries, contactEntries, conversationEntries, type Entry, type EntryGroup, searchEntry } from './entries.ts';
@@ -17,7 +18,8 @@ const foundRows = 6;
 
 export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const [typed, setTyped] = useState('');
-  const [chosen, setChosen] = useState(0);
+  /** Undefined: the first. What is found later than the rest must not slip under the choice. */
+  const [chosenId, setChosenId] = useState<string | undefined>(undefined);
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   const text = typed.trim();
@@ -27,15 +29,18 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
 
   const groups: readonly EntryGroup[] = [
     ...commandEntries(text, commands.value),
-    { title: 'Agents', entries: agentEntries(text, joinedAgents.value) },
+    // Their page is one of the settings, which not everybody may open.
+    { title: 'Agents', entries: agentEntries(text, ownSections().some(({ slug }) => slug === 'agents') ? joinedAgents.value : []) },
     { title: 'Contacts', entries: contactEntries(found.value?.contacts ?? []) },
     { title: 'Conversations', entries: conversationEntries(found.value?.rows ?? []) },
     { title: 'Search', entries: searchEntry(text, found.value?.total) },
   ].filter(({ entries }) => entries.length > 0);
   const entries = groups.flatMap((group) => group.entries);
-  const current = Math.min(chosen, entries.length - 1);
+  const place = entries.findIndex((entry) => entry.id === chosenId);
+  const current = place < 0 ? Math.min(0, entries.length - 1) : place;
+  const choose = (index: number): void => setChosenId(entries[index]?.id);
 
-  useEffect(() => setChosen(0), [text]);
+  useEffect(() => setChosenId(undefined), [text]);
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
   }, [current, entries.length]);
@@ -52,7 +57,7 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
     const last = entries.length - 1;
     const to = { ArrowDown: current === last ? 0 : current + 1, ArrowUp: current <= 0 ? last : current - 1, PageDown: Math.min(last, current + 8), PageUp: Math.max(0, current - 8) }[event.key];
     if (event.key === 'Enter') run(entries[current]);
-    else if (to !== undefined) setChosen(to);
+    else if (to !== undefined) choose(to);
     else return;
     event.preventDefault();
   };
@@ -89,7 +94,7 @@ export function PaletteDialog({ onClose }: { readonly onClose: () => void }): JS
               </div>
               {group.entries.map((entry) => {
                 const index = entries.indexOf(entry);
-                return <Row key={entry.id} entry={entry} text={text} id={`${id}-${index}`} isChosen={index === current} onPoint={() => setChosen(index)} onChoose={() => run(entry)} />;
+                return <Row key={entry.id} entry={entry} text={text} id={`${id}-${index}`} isChosen={index === current} onPoint={() => choose(index)} onChoose={() => run(entry)} />;
               })}
             </div>
           ))}

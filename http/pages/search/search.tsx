@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useCommands } from '../commands.ts';
+import { StatusBadge } from '../design/conversation-status.tsx';
 import { Badge, Empty, Failure, Loading } from '../design/feedback.tsx';
 import { SelectField, TextField } from '../design/field.tsx';
 import { Button } from '../design/button.tsx';
@@ -64,6 +65,7 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
 
   const links = (): HTMLElement[] => [...(list.current?.querySelectorAll<HTMLElement>('a') ?? [])];
   const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.isComposing) return;
     const all = links();
     const at = all.findIndex((link) => link === document.activeElement);
     const inField = document.activeElement === field.current;
@@ -158,7 +160,7 @@ function Row({ row, text }: { readonly row: SearchRow; readonly text: string }):
           <Marked text={row.matchedBody} query={text} />
         </span>
         <span class="marks">
-          <Badge kind={row.status === 'spam' ? 'bad' : row.status === 'open' ? 'accent' : undefined}>{row.status}</Badge>
+          <StatusBadge status={row.status} />
           {row.tags.map((tag) => (
             <Badge key={tag}>
               <Icon name="tag" size={12} />

@@ -1,8 +1,9 @@
 // Every key there is on this page, by what it belongs to.
 
 import type { JSX } from 'preact';
-import { commands, keysForReading } from '../commands.ts';
+import { commands, hasLetterKeys, keysForReading, setLetterKeys } from '../commands.ts';
 import { Dialog } from '../design/dialog.tsx';
+import { Checkbox } from '../design/field.tsx';
 import { distinct, grouped } from './entries.ts';
 
 export function Shortcuts({ onClose }: { readonly onClose: () => void }): JSX.Element {
@@ -10,27 +11,30 @@ export function Shortcuts({ onClose }: { readonly onClose: () => void }): JSX.El
   const groups = grouped(withKeys);
   return (
     <Dialog title="Keys" wide onClose={onClose}>
-      <div class="shortcuts">
-        {groups.map(([title, group]) => (
-          <section key={title} aria-label={title}>
-            <h3>{title}</h3>
-            <dl>
-              {group.map(({ id, title: name, keys = [] }) => (
-                <div key={id}>
-                  <dt>{name}</dt>
-                  <dd>
-                    {keys.map((one, index) => (
-                      <span key={one}>
-                        {index > 0 && <span class="soft"> or </span>}
-                        <kbd>{keysForReading(one)}</kbd>
-                      </span>
-                    ))}
-                  </dd>
-                </div>
-              ))}
-            </dl>
-          </section>
-        ))}
+      <div class="stack">
+        <Checkbox label="Use letters as keys" hint="Without them, keys with Ctrl, Alt or ⌘ work still, and everything is in the palette." checked={hasLetterKeys.value} onChecked={setLetterKeys} />
+        <div class="shortcuts">
+          {groups.map(([title, group]) => (
+            <section key={title} aria-label={title}>
+              <h3>{title}</h3>
+              <dl>
+                {group.map(({ id, title: name, keys = [] }) => (
+                  <div key={id}>
+                    <dt>{name}</dt>
+                    <dd>
+                      {keys.map((one, index) => (
+                        <span key={one}>
+                          {index > 0 && <span class="soft"> or </span>}
+                          <kbd>{keysForReading(one)}</kbd>
+                        </span>
+                      ))}
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+            </section>
+          ))}
+        </div>
       </div>
     </Dialog>
   );

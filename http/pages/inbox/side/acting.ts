@@ -1,11 +1,12 @@
 // Changes of a conversation that are shown before the service has confirmed them: its status and its tags. What it refuses is
 // taken back, told, and offered again.
 
+import { signal } from '@preact/signals';
 import { call, messageOf } from '../../api.ts';
 import { notify } from '../../notices.ts';
 import type { Conversation } from '../../records.ts';
-import { act, loadConversation, remember } from '../conversations.ts';
-import type { RequestedStatus } from './moves.ts';
+import { act, loadConversation, peekConversation, remember } from '../conversations.ts';
+import { mergedTags, type RequestedStatus } from './moves.ts';
 
 type Shown = Partial<Pick<Conversation, 'status' | 'tags'>>;
 
@@ -17,17 +18,34 @@ interface Change {
   readonly shown: Shown;
 }
 
-/** Resolves to the record that the service answered, or undefined when it refused. */
-async function change(conversation: Conversation, { path, body, method = 'POST', shown }: Change): Promise<Conversation | undefined> {
-  remember({ ...conversation, ...shown });
+/** How many changes of each conversation are shown and not confirmed yet. */
+export const unconfirmed = signal<ReadonlyMap<string, number>>(new Map());
+
+function count(conversationId: string, step: 1 | -1): void {
+  const left = (unconfirmed.peek().get(conversationId) ?? 0) + step;
+  const next = new Map(unconfirmed.peek());
+  if (left > 0) next.set(conversationId, left);
+  else next.delete(conversationId);
+  unconfirmed.value = next;
+}
+
+/** Resolves to the record that the service answered, or undefined when it refused; `retry` is what its notice offers. */
+async function change({ id }: Pick<Conversation, 'id'>, { path, body, method = 'POST', shown }: Change, retry: () => void): Promise<Conversation | undefined> {
+  // What was said since somebody looked at it is newer than the record that the button was drawn with.
+  const before = peekConversation(id);
+  if (before !== undefined) remember({ ...before, ...shown });
+  count(id, 1);
   try {
-    return (await act(conversation.id, path, body, method)).conversation;
+    return (await act(id, path, body, method)).conversation;
   } catch (error) {
-    remember(conversation);
-    // What else happened to it meanwhile may be newer than what was there before.
-    void loadConversation(conversation.id).catch(() => undefined);
-    notify({ kind: 'problem', text: messageOf(error), action: { label: 'Try again', run: () => void change(conversation, { path, ...(body === undefined ? {} : { body }), method, shown }) } });
+    const now = peekConversation(id);
+    // What somebody else made of it meanwhile stands.
+    if (before !== undefined && now !== undefined && now.version === before.version) remember({ ...now, ...(shown.status === undefined ? {} : { status: before.status }), ...(shown.tags === undefined ? {} : { tags: before.tags }) });
+    void loadConversation(id).catch(() => undefined);
+    notify({ kind: 'problem', text: messageOf(error), action: { label: 'Try again', run: retry } });
     return undefined;
+  } finally {
+    count(id, -1);
   }
 }
 
@@ -35,7 +53,7 @@ const told: Readonly<Record<RequestedStatus, string>> = { open: 'Open again.', p
 
 export async function changeStatus(conversation: Conversation, status: RequestedStatus): Promise<void> {
   const before = conversation.status;
-  const changed = await change(conversation, { path: 'status', body: { status }, shown: { status } });
+  const changed = await change(conversation, { path: 'status', body: { status }, shown: { status } }, () => void changeStatus(conversation, status));
   if (changed === undefined) return;
   const canUndo = status === 'solved' || status === 'spam';
   notify({ kind: 'done', text: told[status], ...(canUndo && before !== 'closed' ? { action: { label: 'Undo', run: () => void undo(changed, before) } } : {}) });
@@ -43,21 +61,25 @@ export async function changeStatus(conversation: Conversation, status: Requested
 
 /** From solved and spam every way back leads over open. */
 async function undo(conversation: Conversation, to: Conversation['status']): Promise<void> {
-  const opened = await change(conversation, { path: 'status', body: { status: 'open' }, shown: { status: 'open' } });
-  if (opened !== undefined && to === 'pending') await change(opened, { path: 'status', body: { status: 'pending' }, shown: { status: 'pending' } });
+  const again = (): void => void undo(conversation, to);
+  const opened = await change(conversation, { path: 'status', body: { status: 'open' }, shown: { status: 'open' } }, again);
+  if (opened !== undefined && to === 'pending') await change(opened, { path: 'status', body: { status: 'pending' }, shown: { status: 'pending' } }, () => void changeStatus(opened, 'pending'));
 }
 
 export async function markSpam(conversation: Conversation): Promise<void> {
-  const changed = await change(conversation, { path: 'spam', shown: { status: 'spam' } });
+  const changed = await change(conversation, { path: 'spam', shown: { status: 'spam' } }, () => void markSpam(conversation));
   if (changed !== undefined) notify({ kind: 'done', text: told.spam, action: { label: 'Undo', run: () => void unmarkSpam(changed) } });
 }
 
 export async function unmarkSpam(conversation: Conversation): Promise<void> {
-  if ((await change(conversation, { path: 'not-spam', shown: { status: 'open' } })) !== undefined) notify({ kind: 'done', text: 'Not spam. It is open again.' });
+  const changed = await change(conversation, { path: 'not-spam', shown: { status: 'open' } }, () => void unmarkSpam(conversation));
+  if (changed !== undefined) notify({ kind: 'done', text: 'Not spam. It is open again.' });
 }
 
-export async function setTags(conversation: Conversation, tags: readonly string[]): Promise<void> {
-  await change(conversation, { path: 'tags', method: 'PUT', body: { tags }, shown: { tags: [...tags] } });
+/** Adds and takes off what the reader did, and leaves what others did meanwhile. */
+export async function setTags({ id }: Pick<Conversation, 'id'>, { from, to }: { readonly from: readonly string[]; readonly to: readonly string[] }): Promise<void> {
+  const tags = mergedTags(peekConversation(id)?.tags ?? from, { from, to });
+  await change({ id }, { path: 'tags', method: 'PUT', body: { tags }, shown: { tags } }, () => void setTags({ id }, { from, to }));
 }
 
 /** The whole record as a file. */

@@ -37,7 +37,7 @@ export function ConversationActions({ conversation }: { readonly conversation: C
 
   useCommands(
     () => actions.map(({ id, title, keys, words, run }): Command => ({ id: `conversation.${id}`, title, group: 'Conversation', ...(keys === undefined ? {} : { keys: [keys] }), ...(words === undefined ? {} : { words }), run })),
-    [conversation.id, conversation.version, conversation.status, isBlocked, me.value?.agent.role, departments.value.size],
+    [conversation.id, conversation.version, conversation.status, isBlocked, me.value?.agent.role, me.value?.agent.channels.join(), departments.value.size],
   );
 
   const inMenu = actions.filter(({ id }) => id !== 'assign' && id !== main(conversation));
@@ -62,7 +62,7 @@ export function ConversationActions({ conversation }: { readonly conversation: C
       {asked === 'transcript' && <TranscriptDialog conversation={conversation} onClose={close} />}
       {asked === 'block' && <BlockDialog conversation={conversation} onClose={close} />}
       {stale !== undefined && (
-        <Confirm title="Somebody was faster" action="Take it anyway" danger={false} onConfirm={() => take(stale.now)} onClose={() => setStale(undefined)}>
+        <Confirm title="Somebody was faster" action="Take it anyway" danger={false} onConfirm={() => takeAgain(stale.now, setStale)} onClose={() => setStale(undefined)}>
           <p>{stale.text} Nothing was done yet.</p>
         </Confirm>
       )}
@@ -121,9 +121,23 @@ async function takeOrAsk(conversation: Conversation, onStale: (stale: Stale) => 
   try {
     await take(conversation);
   } catch (error) {
-    if (error instanceof StaleError) onStale({ text: whatHappened(error.was ?? conversation, error.now, { agent: agentName, department: departmentName }), now: error.now });
+    if (error instanceof StaleError) onStale(staleOf(conversation, error));
     else notify({ kind: 'problem', text: messageOf(error), action: { label: 'Try again', run: () => void takeOrAsk(conversation, onStale) } });
   }
+}
+
+/** Rejects as `take` does, once it is shown what happened since. */
+async function takeAgain(conversation: Conversation, onStale: (stale: Stale) => void): Promise<void> {
+  try {
+    await take(conversation);
+  } catch (error) {
+    if (error instanceof StaleError) onStale(staleOf(conversation, error));
+    throw error;
+  }
+}
+
+function staleOf(seen: Conversation, { was, now }: StaleError): Stale {
+  return { text: whatHappened(was ?? seen, now, { agent: agentName, department: departmentName }), now };
 }
 
 /** At once for those who may; others offer it to themselves and accept. */

@@ -12,7 +12,7 @@ import { Button } from '../../design/button.tsx';
 import { Badge, Failure, Loading } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
-import { onEvent } from '../../live.ts';
+import { onEvent, onResync } from '../../live.ts';
 import { notifyFailure } from '../../notices.ts';
 import type { Contact, Conversation, GoalCompletion, HistoryItem, Visitor } from '../../records.ts';
 import { amountOf, countOf } from '../../times.ts';
@@ -48,6 +48,7 @@ export function CustomerPanel({ conversation }: { readonly conversation: Convers
   const earlier = (known.value?.conversations ?? []).filter((item) => item.id !== id);
   const name = contact?.name ?? customerName(conversation);
 
+  useEffect(() => onResync(known.reload), []);
   // Another of its conversations begins, or ends.
   useEffect(
     () =>

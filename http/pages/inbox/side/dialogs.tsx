@@ -21,13 +21,14 @@ interface DialogOf {
 }
 
 export function TagsDialog({ conversation, onClose }: DialogOf): JSX.Element {
-  const [tags, setChosen] = useState<readonly string[]>(conversation.tags);
+  const [from] = useState<readonly string[]>(conversation.tags);
+  const [tags, setChosen] = useState<readonly string[]>(from);
   const [known] = useState(knownTags);
   const save = (): void => {
     onClose();
-    if (tags.join('\n') === conversation.tags.join('\n')) return;
+    if (tags.join('\n') === from.join('\n')) return;
     keepTags(tags);
-    void setTags(conversation, tags);
+    void setTags(conversation, { from, to: tags });
   };
   const unused = known.filter((tag) => !tags.includes(tag)).slice(0, 12);
   return (

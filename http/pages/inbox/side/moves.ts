@@ -54,6 +54,12 @@ export function whatHappened(was: Conversation | undefined, now: Conversation, n
   return said.length === 0 ? 'Somebody changed it a moment ago.' : said.join(' ');
 }
 
+/** The tags as they are, with what somebody added and took off who saw them as `from`. */
+export function mergedTags(now: readonly string[], { from, to }: { readonly from: readonly string[]; readonly to: readonly string[] }): string[] {
+  const kept = now.filter((tag) => to.includes(tag) || !from.includes(tag));
+  return [...new Set([...kept, ...to.filter((tag) => !from.includes(tag))])];
+}
+
 /** Whole seconds until then, by the service's clock; 0 when it is over. */
 export function secondsUntil(at: string, nowMs: number): number {
   return Math.max(0, Math.ceil((Date.parse(at) - nowMs) / 1000));

@@ -2,7 +2,7 @@
 // notification and a ring. Live calls have a banner of their own.
 
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { useCommands } from '../../commands.ts';
 import { Button } from '../../design/button.tsx';
 import { Icon } from '../../design/icon.tsx';
@@ -22,6 +22,8 @@ export function Offers(): JSX.Element {
   const openId = match.value?.params['conversationId'];
   const elsewhere = all.filter(({ id }) => id !== openId);
   const [first] = elsewhere;
+  /** How each is taken back, by its offer: another one that comes or goes leaves it alone. */
+  const announced = useRef(new Map<string, () => void>()).current;
 
   useEffect(() => {
     const [newest] = all;
@@ -30,11 +32,22 @@ export function Offers(): JSX.Element {
   }, [all.map(({ id, version }) => `${id} ${version}`).join()]);
 
   useEffect(() => {
-    const stop = all.map(announce);
-    return () => {
-      for (const end of stop) end();
-    };
-  }, [all.map(({ id, handshake }) => `${id} ${handshake?.expiresAt ?? ''}`).join()]);
+    const standing = new Set(all.map(keyOf));
+    for (const [key, end] of announced) {
+      if (standing.has(key)) continue;
+      announced.delete(key);
+      end();
+    }
+    for (const one of all) if (!announced.has(keyOf(one))) announced.set(keyOf(one), announce(one));
+  }, [all.map(keyOf).join()]);
+  // Signed out: nobody is called any more.
+  useEffect(
+    () => () => {
+      for (const end of announced.values()) end();
+      announced.clear();
+    },
+    [],
+  );
 
   useCommands(
     () =>
@@ -55,6 +68,8 @@ export function Offers(): JSX.Element {
     </div>
   );
 }
+
+const keyOf = ({ id, handshake }: Conversation): string => `${id} ${handshake?.expiresAt ?? ''}`;
 
 /** Once for each offer; taken back with it. */
 function announce(conversation: Conversation): () => void {

@@ -3,6 +3,7 @@
 
 import { computed, effect, signal } from '@preact/signals';
 import { call, messageOf, token } from '../../api.ts';
+import { onceLive, socketOrPatience } from '../../beginning.ts';
 import { onEvent, onResync } from '../../live.ts';
 import { notify } from '../../notices.ts';
 import { agentName } from '../../people.ts';
@@ -132,6 +133,12 @@ async function readOffers(): Promise<void> {
   }
 }
 
+async function begin(): Promise<void> {
+  await socketOrPatience();
+  onceLive(() => void readOffers());
+  await readOffers();
+}
+
 let readFor: string | undefined;
 // Who somebody is has to be known first.
 effect(() => {
@@ -139,6 +146,6 @@ effect(() => {
   readFor = me.value?.agent.id;
   offers.value = new Map();
   endedHere.clear();
-  if (readFor !== undefined) void readOffers();
+  if (readFor !== undefined) void begin();
 });
 onResync(() => void readOffers());

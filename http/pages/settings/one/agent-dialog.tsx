@@ -12,7 +12,7 @@ import { departments, keepColleague } from '../../people.ts';
 import type { Agent, Role } from '../../records.ts';
 import { me } from '../../session.ts';
 import { type AgentField, editableFields, mayMove } from './agent-rights.ts';
-import { CheckList } from './check-list.tsx';
+import { CheckList } from '../check-list.tsx';
 import { type AgentChannel, agentChannels, channelNames, roleHints, roleNames } from './words.ts';
 
 export const roleChoices = (['agent', 'supervisor', 'admin'] as const).map((value) => ({ value, label: roleNames[value] }));
@@ -40,7 +40,7 @@ export function EditAgent({ agent, onClose }: { readonly agent: Agent; readonly 
       notify({ kind: 'done', text: 'Saved.' });
     }
     onClose();
-  });
+  }, { email_already_exists: 'email', last_admin: 'role', cannot_demote_owner: 'role' });
   const { values } = form;
   const isAdmin = values.role === 'admin';
   return (

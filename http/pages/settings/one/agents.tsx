@@ -6,6 +6,7 @@ import { call } from '../../api.ts';
 import { useCommands } from '../../commands.ts';
 import { Avatar } from '../../design/avatar.tsx';
 import { Button } from '../../design/button.tsx';
+import { copyText } from '../../design/copyable.tsx';
 import { Confirm } from '../../design/dialog.tsx';
 import { Badge, Empty, Failure, Loading, PlanLink } from '../../design/feedback.tsx';
 import { Checkbox, TextField } from '../../design/field.tsx';
@@ -14,7 +15,7 @@ import { Menu, type MenuItem } from '../../design/menu.tsx';
 import { type Resource, useResource } from '../../design/resource.ts';
 import { notify, notifyFailure } from '../../notices.ts';
 import { agents, keepColleague, peopleFailure, readPeople } from '../../people.ts';
-import type { Agent } from '../../records.ts';
+import type { Agent, Standing } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { EditAgent } from './agent-dialog.tsx';
@@ -22,11 +23,7 @@ import { invitationNote, mayEdit } from './agent-rights.ts';
 import { InviteAgent } from './invite-dialog.tsx';
 import { channelNames, counted, roleNames } from './words.ts';
 
-export interface Seats {
-  readonly limit: number | null;
-  readonly taken: number;
-}
-
+type Seats = Standing['entitlements']['seats'];
 type Open = { readonly kind: 'invite' } | { readonly kind: 'edit' | 'deactivate'; readonly agent: Agent };
 
 export function Agents(_props: SectionProps): JSX.Element {
@@ -34,7 +31,7 @@ export function Agents(_props: SectionProps): JSX.Element {
   const [wanted, setWanted] = useState('');
   const [withGone, setWithGone] = useState(false);
   const isAdmin = hasRole('admin');
-  const seats = useResource<Seats | undefined>(async (signal) => (isAdmin ? (await call<{ entitlements: { seats: Seats } }>('GET', '/billing/subscription', { signal })).entitlements.seats : undefined), [isAdmin]);
+  const seats = useResource<Seats | undefined>(async (signal) => (isAdmin ? (await call<Standing>('GET', '/billing/subscription', { signal })).entitlements.seats : undefined), [isAdmin]);
   useCommands(() => (isAdmin ? [{ id: 'agent.invite', title: 'Invite an agent', group: 'This page', keys: ['n'], run: () => setOpen({ kind: 'invite' }) }] : []), [isAdmin]);
 
   const all = [...agents.value.values()].sort((a, b) => a.name.localeCompare(b.name));
@@ -93,7 +90,7 @@ function SeatLine({ seats }: { readonly seats: Resource<Seats | undefined> }): J
 function AgentTable({ shown, onOpen, onSeats }: { readonly shown: readonly Agent[]; readonly onOpen: (open: Open) => void; readonly onSeats: () => void }): JSX.Element {
   return (
     <div class="table-frame">
-      <table class="table roomy">
+      <table class="table stacks">
         <caption class="for-readers">Agents</caption>
         <thead>
           <tr>
@@ -127,7 +124,7 @@ function AgentRow({ agent, onOpen, onSeats }: { readonly agent: Agent; readonly 
         <div class="who">
           <Avatar name={agent.name} url={agent.avatarUrl} presence={agent.inviteStatus === 'joined' ? agent.status : undefined} />
           <div>
-            <p class="who-name">
+            <p>
               <strong>{agent.name}</strong> {isSelf && <span class="soft">(you)</span>}
             </p>
             <p class="soft who-more">{agent.email}</p>
@@ -179,12 +176,8 @@ async function resend(agent: Agent, onSeats: () => void): Promise<void> {
 }
 
 async function copyNote(agent: Agent): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(invitationNote(agent, me.peek()?.workspace.name ?? '', location.origin));
-    notify({ kind: 'done', text: 'Copied. Send it the way you usually talk.' });
-  } catch (error) {
-    notifyFailure(error);
-  }
+  const isCopied = await copyText(invitationNote(agent, me.peek()?.workspace.name ?? '', location.origin));
+  if (isCopied) notify({ kind: 'done', text: 'Copied. Send it the way you usually talk.' });
 }
 
 function Deactivate({ agent, onClose, onDone }: { readonly agent: Agent; readonly onClose: () => void; readonly onDone: () => void }): JSX.Element {

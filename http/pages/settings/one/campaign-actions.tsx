@@ -7,7 +7,8 @@ import { Badge } from '../../design/feedback.tsx';
 import type { MenuItem } from '../../design/menu.tsx';
 import { navigate } from '../../location.ts';
 import { notify, notifyFailure } from '../../notices.ts';
-import { type Campaign, type CampaignStatus, statusNames } from './campaign.ts';
+import type { Campaign, CampaignStatus } from '../../records.ts';
+import { statusNames } from './campaign.ts';
 
 const statusKinds: Readonly<Record<CampaignStatus, 'good' | 'warn' | 'accent' | undefined>> = { live: 'good', paused: 'warn', draft: 'accent', archived: undefined };
 export function StatusBadge({ status }: { readonly status: CampaignStatus }): JSX.Element {

@@ -1,29 +1,7 @@
 // A campaign as the API has it, as a form holds it, and in words.
 
-import type { CampaignContent, CampaignFrequency, UrlMatch } from '../../records.ts';
+import type { Campaign, CampaignContent, CampaignFrequency, CampaignStatus, TriggerRules, UrlMatch } from '../../records.ts';
 import { matchInWords } from './url-words.ts';
-
-export type CampaignStatus = 'draft' | 'live' | 'paused' | 'archived';
-
-export interface TriggerRules {
-  readonly urlMatch?: UrlMatch;
-  readonly showAfterMs?: number;
-  readonly exitIntent?: boolean;
-  readonly scrollDepthPct?: number;
-  readonly frequency?: CampaignFrequency;
-  readonly officeHoursOnly?: boolean;
-}
-
-export interface Campaign {
-  readonly id: string;
-  readonly name: string;
-  readonly status: CampaignStatus;
-  readonly triggerRules: TriggerRules;
-  readonly content: CampaignContent;
-  readonly stats: { readonly impressions: number; readonly clicks: number; readonly startedChats: number };
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
 
 export type QuickReply = NonNullable<CampaignContent['quickReplies']>[number];
 
@@ -104,10 +82,4 @@ export function rulesInWords({ urlMatch, showAfterMs = 0, exitIntent = false, sc
 /** "12 %"; a dash where nothing was shown. */
 export function shareOf(part: number, whole: number): string {
   return whole === 0 ? '–' : new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(part / whole);
-}
-
-/** Where a link may lead that is shown or followed: the web, and nothing else. */
-export function webAddress(text: string): string | undefined {
-  const url = URL.parse(text.trim());
-  return url !== null && (url.protocol === 'https:' || url.protocol === 'http:') ? url.href : undefined;
 }

@@ -11,13 +11,8 @@ import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
 import { same } from '../../design/three-way.ts';
 import { notify } from '../../notices.ts';
+import type { Commerce } from '../../records.ts';
 import { SaveLine } from './save-line.tsx';
-
-interface Commerce {
-  readonly url: string | null;
-  readonly secret: string | null;
-  readonly source: string | null;
-}
 
 const secretBytes = 24;
 
@@ -48,9 +43,11 @@ function CommerceForm({ commerce, onSaved }: { readonly commerce: Commerce; read
   const [removing, setRemoving] = useState(false);
   const [shown, setShown] = useState(false);
   const form = useForm(valuesOf(commerce), async (values) => {
-    onSaved(await call<Commerce>('PUT', '/workspace/commerce', { body: { ...values, url: values.url.trim() } }));
+    const saved = await call<Commerce>('PUT', '/workspace/commerce', { body: { ...values, url: values.url.trim() } });
+    form.reset(valuesOf(saved));
+    onSaved(saved);
     notify({ kind: 'done', text: 'Saved. The shop is asked from the next customer on.' });
-  });
+  }, { forbidden_url: 'url' });
   const { values } = form;
   return (
     <>

@@ -10,11 +10,12 @@ import { Confirm, Dialog } from '../../design/dialog.tsx';
 import { Badge, Empty, Failure, Loading } from '../../design/feedback.tsx';
 import { Checkbox, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
+import { changedIn } from '../../design/three-way.ts';
 import { notify } from '../../notices.ts';
 import { agents, departments, keepDepartment, peopleFailure, readPeople } from '../../people.ts';
 import type { Department } from '../../records.ts';
 import { Section, type SectionProps } from '../section.tsx';
-import { CheckList } from './check-list.tsx';
+import { CheckList } from '../check-list.tsx';
 import { counted, roleNames } from './words.ts';
 
 type Open = { readonly kind: 'edit'; readonly department: Department | undefined } | { readonly kind: 'delete'; readonly department: Department };
@@ -29,7 +30,7 @@ export function Departments(_props: SectionProps): JSX.Element {
   return (
     <Section
       title="Departments"
-      intro="Conversations of a department are seen by its members alone. What belongs to none is seen by everybody who works in its channel."
+      intro="Conversations of a department are seen by its members and by admins alone. What belongs to none is seen by everybody who works in its channel."
       actions={
         <Button kind="primary" icon="plus" onClick={make}>
           Make a department
@@ -95,14 +96,18 @@ function DepartmentCard({ department, onOpen }: { readonly department: Departmen
 }
 
 function DepartmentDialog({ department, onClose }: { readonly department: Department | undefined; readonly onClose: () => void }): JSX.Element {
-  const form = useForm({ name: department?.name ?? '', memberIds: department?.memberIds ?? [], isDefault: department?.isDefault ?? false }, async (values) => {
-    const saved = department === undefined ? await call<Department>('POST', '/departments', { body: values }) : await call<Department>('PATCH', `/departments/${department.id}`, { body: values });
+  const start: { readonly name: string; readonly memberIds: readonly string[]; readonly isDefault: boolean } = { name: department?.name ?? '', memberIds: department?.memberIds ?? [], isDefault: department?.isDefault ?? false };
+  const form = useForm(start, async (values) => {
+    // What others change meanwhile is not undone.
+    const changes = changedIn(start, values);
+    if (department !== undefined && Object.keys(changes).length === 0) return onClose();
+    const saved = department === undefined ? await call<Department>('POST', '/departments', { body: values }) : await call<Department>('PATCH', `/departments/${department.id}`, { body: changes });
     keepDepartment(saved);
     // Its members say so themselves, too.
     void readPeople();
     notify({ kind: 'done', text: department === undefined ? `${saved.name} is there.` : 'Saved.' });
     onClose();
-  });
+  }, { conflict: 'name' });
   const { values } = form;
   const candidates = [...agents.value.values()].filter(({ id, inviteStatus }) => inviteStatus !== 'deactivated' || values.memberIds.includes(id)).sort((a, b) => a.name.localeCompare(b.name));
   return (

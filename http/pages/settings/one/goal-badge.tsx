@@ -2,7 +2,8 @@
 
 import type { JSX } from 'preact';
 import { Badge } from '../../design/feedback.tsx';
-import { type GoalStatus, goalStatusNames } from './goal.ts';
+import type { GoalStatus } from '../../records.ts';
+import { goalStatusNames } from './goal.ts';
 
 const kinds: Readonly<Record<GoalStatus, 'good' | 'warn' | undefined>> = { active: 'good', paused: 'warn', archived: undefined };
 

@@ -3,18 +3,17 @@
 import type { JSX } from 'preact';
 import { TextField } from '../../design/field.tsx';
 import type { FormState } from '../../design/form.tsx';
-import { centsOf, type GoalValues } from './goal.ts';
+import { amountError } from '../amounts.ts';
+import type { GoalValues } from './goal.ts';
 import { UrlMatchFields } from './url-match.tsx';
 
 export function GoalFields({ form, autofocus = false }: { readonly form: FormState<GoalValues>; readonly autofocus?: boolean }): JSX.Element {
   const { values } = form;
-  // The service says it of cents, which nobody typed.
-  const noAmount = centsOf(values.value) === undefined ? 'An amount, such as 49 or 49.90.' : undefined;
   return (
     <>
       <TextField label="Name" required autofocus={autofocus} maxLength={120} value={values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
       <UrlMatchFields match={values.condition} onMatch={(value) => form.set('condition', value)} errorOf={(name) => form.errorOf(`condition.${name}`)} />
-      <TextField label="Worth, in US dollars" optional inputMode="decimal" placeholder="49.90" value={values.value} onValue={(value) => form.set('value', value)} error={noAmount ?? form.errorOf('valueCents')} hint="What one visitor who gets there brings you. A change holds for later ones." />
+      <TextField label="Worth, in US dollars" optional inputMode="decimal" placeholder="49.90" value={values.value} onValue={(value) => form.set('value', value)} error={amountError(form.errorOf('valueCents'))} hint="What one visitor who gets there brings you. A change holds for later ones." />
     </>
   );
 }

@@ -15,10 +15,11 @@ import { same } from '../../design/three-way.ts';
 import { Time } from '../../design/time.tsx';
 import { navigate } from '../../location.ts';
 import { notify, notifyFailure } from '../../notices.ts';
+import type { Goal, GoalStatus } from '../../records.ts';
 import { amountOf, countOf } from '../../times.ts';
 import { Section } from '../section.tsx';
 import { Figure } from './figure.tsx';
-import { bodyOf, type Completions, type Goal, type GoalStatus, ranges, type RangeDays, sinceOf, valuesOf } from './goal.ts';
+import { bodyOf, type Completions, ranges, type RangeDays, sinceOf, valuesOf } from './goal.ts';
 import { GoalBadge } from './goal-badge.tsx';
 import { GoalFields } from './goal-fields.tsx';
 import { SaveLine } from './save-line.tsx';
@@ -164,7 +165,7 @@ function CompletionList({ goalId }: { readonly goalId: string }): JSX.Element {
 function CompletionTable({ rows }: { readonly rows: Completions['completions'] }): JSX.Element {
   return (
     <div class="table-frame">
-      <table class="table">
+      <table class="table stacks">
         <caption class="for-readers">Who reached the goal</caption>
         <thead>
           <tr>
@@ -184,8 +185,8 @@ function CompletionTable({ rows }: { readonly rows: Completions['completions'] }
                 <Time at={row.completedAt} />
               </td>
               <td class="page-address">{row.url}</td>
-              <td class="number">{row.valueCents === null ? '–' : amountOf(row.valueCents)}</td>
-              <td>{row.attributedAgentName ?? <span class="soft">Nobody</span>}</td>
+              <td class="number" data-label="Worth">{row.valueCents === null ? '–' : amountOf(row.valueCents)}</td>
+              <td data-label="Talked with">{row.attributedAgentName ?? <span class="soft">Nobody</span>}</td>
               <td>{row.conversationId === null ? <span class="soft">None</span> : <a href={`/inbox/all/${row.conversationId}`}>Open it</a>}</td>
             </tr>
           ))}

@@ -1,17 +1,7 @@
 // A goal as the API has it, as a form holds it, and the ranges its figures are of.
 
-import type { GoalCompletion, UrlMatch } from '../../records.ts';
-
-export type GoalStatus = 'active' | 'paused' | 'archived';
-
-export interface Goal {
-  readonly id: string;
-  readonly name: string;
-  readonly condition: UrlMatch;
-  readonly valueCents: number | null;
-  readonly status: GoalStatus;
-  readonly createdAt: string;
-}
+import type { Goal, GoalCompletion, GoalStatus, UrlMatch } from '../../records.ts';
+import { amountText, centsOf } from '../amounts.ts';
 
 export interface Completions {
   readonly completions: readonly GoalCompletion[];
@@ -49,21 +39,9 @@ export function reportRangeOf(days: RangeDays, nowMs: number): Readonly<Record<s
 }
 
 export function valuesOf(goal: Goal | undefined): GoalValues {
-  return { name: goal?.name ?? '', condition: goal?.condition ?? { operator: 'contains', value: '' }, value: goal === undefined || goal.valueCents === null ? '' : (goal.valueCents / 100).toFixed(2) };
+  return { name: goal?.name ?? '', condition: goal?.condition ?? { operator: 'contains', value: '' }, value: amountText(goal?.valueCents ?? null) };
 }
 
 export function bodyOf({ name, condition, value }: GoalValues): { readonly name: string; readonly condition: UrlMatch; readonly valueCents: number | string | null } {
-  return { name, condition, valueCents: sent(value) };
-}
-
-function sent(value: string): number | string | null {
-  const cents = centsOf(value);
-  return cents === undefined ? value : cents;
-}
-
-/** An empty field is no value. Undefined for what is no amount: that goes to the service as it is, which refuses it at its field. */
-export function centsOf(text: string): number | null | undefined {
-  const bare = text.trim();
-  if (bare === '') return null;
-  return /^\d+(?:[.,]\d{1,2})?$/.test(bare) ? Math.round(Number(bare.replace(',', '.')) * 100) : undefined;
+  return { name, condition, valueCents: centsOf(value) };
 }

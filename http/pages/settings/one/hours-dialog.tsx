@@ -8,8 +8,7 @@ import { SelectField, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { notify } from '../../notices.ts';
 import { departments } from '../../people.ts';
-import type { OpeningHours, Site } from '../../records.ts';
-import type { HoursRule } from './opening.ts';
+import type { BusinessHours, OpeningHours, Site } from '../../records.ts';
 import { usualWeek } from './week.ts';
 import { HolidayEditor, WeekEditor } from './week-editor.tsx';
 
@@ -21,13 +20,13 @@ interface HoursValues {
   readonly of: string;
 }
 
-function ofRule(rule: HoursRule | undefined): string {
+function ofRule(rule: BusinessHours | undefined): string {
   if (rule === undefined) return '';
   if (rule.departmentId !== null) return `department:${rule.departmentId}`;
   return rule.siteId === null ? '' : `site:${rule.siteId}`;
 }
 
-export function HoursDialog({ rule, sites, onClose, onSaved }: { readonly rule: HoursRule | undefined; readonly sites: readonly Site[]; readonly onClose: () => void; readonly onSaved: () => void }): JSX.Element {
+export function HoursDialog({ rule, sites, onClose, onSaved }: { readonly rule: BusinessHours | undefined; readonly sites: readonly Site[]; readonly onClose: () => void; readonly onSaved: () => void }): JSX.Element {
   const form = useForm<HoursValues>({ name: rule?.name ?? '', days: rule?.days ?? usualWeek, holidays: rule?.holidays ?? [], of: ofRule(rule) }, async ({ of, ...values }) => {
     const [kind, id = null] = of === '' ? ['workspace'] : of.split(':');
     const body = { ...values, siteId: kind === 'site' ? id : null, departmentId: kind === 'department' ? id : null };

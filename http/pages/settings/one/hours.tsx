@@ -1,7 +1,7 @@
 // Business hours: the rules of the workspace, of sites and of departments, with what is open now and when that changes next.
 
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { useCommands } from '../../commands.ts';
 import { Button, IconButton } from '../../design/button.tsx';
@@ -10,26 +10,27 @@ import { Badge, Empty, Failure, Loading } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { notify } from '../../notices.ts';
 import { departmentName, readAll } from '../../people.ts';
-import type { Site } from '../../records.ts';
+import type { BusinessHours, OfficeHours, OfficeHoursNow, Site } from '../../records.ts';
 import { me } from '../../session.ts';
+import { now as time } from '../../times.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { HoursDialog } from './hours-dialog.tsx';
-import { type HoursNow, type HoursRule, nextChangeInWords, type Opening } from './opening.ts';
-import { dateInFull, weekInWords } from './week.ts';
+import { nextChangeInWords } from './opening.ts';
+import { dateIn, dateInFull, weekInWords } from './week.ts';
 import { counted } from './words.ts';
 
 interface Read {
-  readonly rules: readonly HoursRule[];
-  readonly now: HoursNow;
+  readonly rules: readonly BusinessHours[];
+  readonly now: OfficeHoursNow;
   readonly sites: readonly Site[];
 }
 
 async function readHours(signal: AbortSignal): Promise<Read> {
-  const [{ businessHours }, now, sites] = await Promise.all([call<{ businessHours: HoursRule[] }>('GET', '/business-hours', { signal }), call<HoursNow>('GET', '/business-hours/now', { signal }), readAll<Site>('/sites', 'sites')]);
+  const [{ businessHours }, now, sites] = await Promise.all([call<{ businessHours: BusinessHours[] }>('GET', '/business-hours', { signal }), call<OfficeHoursNow>('GET', '/business-hours/now', { signal }), readAll<Site>('/sites', 'sites')]);
   return { rules: businessHours, now, sites };
 }
 
-type Open = { readonly kind: 'edit'; readonly rule: HoursRule | undefined } | { readonly kind: 'delete'; readonly rule: HoursRule };
+type Open = { readonly kind: 'edit'; readonly rule: BusinessHours | undefined } | { readonly kind: 'delete'; readonly rule: BusinessHours };
 
 export function Hours(_props: SectionProps): JSX.Element {
   const [open, setOpen] = useState<Open | undefined>(undefined);
@@ -51,7 +52,7 @@ export function Hours(_props: SectionProps): JSX.Element {
       {hours.value === undefined && hours.failure === undefined && <Loading lines={6} />}
       {hours.value !== undefined && (
         <>
-          <OpenNow read={hours.value} />
+          <OpenNow read={hours.value} onPast={hours.reload} />
           {hours.value.rules.length === 0 ? (
             <Empty icon="clock" title="Always open">
               <p>Without any hours you count as open day and night. Add some, and customers are told when you are away.</p>
@@ -84,9 +85,14 @@ export function Hours(_props: SectionProps): JSX.Element {
   );
 }
 
-function OpenNow({ read: { now, sites } }: { readonly read: Read }): JSX.Element {
+/** What is open changes while it is looked at: `onPast` is told when what is shown is over. */
+function OpenNow({ read: { now, sites }, onPast }: { readonly read: Read; readonly onPast: () => void }): JSX.Element {
   const zone = me.value?.workspace.timezone ?? 'UTC';
-  const rows: readonly { readonly key: string; readonly name: string; readonly opening: Opening }[] = [
+  const isPast = [now.workspace, ...now.sites, ...now.departments].some(({ nextChange }) => nextChange !== null && Date.parse(nextChange) <= time.value);
+  useEffect(() => {
+    if (isPast) onPast();
+  }, [isPast]);
+  const rows: readonly { readonly key: string; readonly name: string; readonly opening: OfficeHours }[] = [
     { key: 'workspace', name: 'The workspace', opening: now.workspace },
     ...now.sites.map((opening) => ({ key: opening.siteId, name: sites.find(({ id }) => id === opening.siteId)?.name ?? 'A site', opening })),
     ...now.departments.map((opening) => ({ key: opening.departmentId, name: departmentName(opening.departmentId), opening })),
@@ -107,9 +113,10 @@ function OpenNow({ read: { now, sites } }: { readonly read: Read }): JSX.Element
   );
 }
 
-function RuleCard({ rule, sites, onOpen }: { readonly rule: HoursRule; readonly sites: readonly Site[]; readonly onOpen: (open: Open) => void }): JSX.Element {
+function RuleCard({ rule, sites, onOpen }: { readonly rule: BusinessHours; readonly sites: readonly Site[]; readonly onOpen: (open: Open) => void }): JSX.Element {
   const of = rule.departmentId !== null ? departmentName(rule.departmentId) : rule.siteId !== null ? (sites.find(({ id }) => id === rule.siteId)?.name ?? 'A site') : 'The workspace';
-  const holidays = rule.holidays.filter((date) => date >= new Date().toISOString().slice(0, 10)).sort();
+  const today = dateIn(me.value?.workspace.timezone ?? 'UTC');
+  const holidays = rule.holidays.filter((date) => date >= today).sort();
   return (
     <li class="card compact">
       <header>

@@ -11,7 +11,7 @@ import { notify } from '../../notices.ts';
 import { departments, keepColleague } from '../../people.ts';
 import type { Agent, Role } from '../../records.ts';
 import { channelItems, roleChoices } from './agent-dialog.tsx';
-import { CheckList } from './check-list.tsx';
+import { CheckList } from '../check-list.tsx';
 import { type AgentChannel, agentChannels, counted, roleHints } from './words.ts';
 
 interface InviteValues {
@@ -29,7 +29,7 @@ export function InviteAgent({ seats, onClose, onInvited }: { readonly seats: { r
     notify({ kind: 'done', text: `An invitation is on its way to ${agent.email}. Its link works once, for 7 days.` });
     onInvited();
     onClose();
-  });
+  }, { email_already_exists: 'email' });
   const { values } = form;
   const isAdmin = values.role === 'admin';
   const left = seats === undefined || seats.limit === null ? undefined : Math.max(0, seats.limit - seats.taken);

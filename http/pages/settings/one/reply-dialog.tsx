@@ -11,10 +11,10 @@ import { ChangedMeanwhile, useVersionedForm } from '../../design/versioned.tsx';
 import type { FormState } from '../../design/form.tsx';
 import { notify } from '../../notices.ts';
 import { readAll } from '../../people.ts';
+import type { ReplyChannel, ReplyScope, SavedReply } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
-import { CheckList } from './check-list.tsx';
+import { CheckList } from '../check-list.tsx';
 import { filledIn, placeholders, unknownPlaceholders } from './placeholders.ts';
-import type { ReplyChannel, ReplyScope, SavedReply } from './saved-replies.tsx';
 import { listed } from './words.ts';
 
 interface ReplyValues {
@@ -26,6 +26,7 @@ interface ReplyValues {
 }
 
 const labels: Readonly<Record<keyof ReplyValues, string>> = { shortcut: 'The short word', title: 'The title', body: 'The text', channels: 'Where it is used', scope: 'Whose it is' };
+const refusedAt = { conflict: 'shortcut' };
 const channelNames = { chat: 'Chats', ticket: 'Tickets' } as const;
 const scopeNames = { workspace: 'Everybody in the workspace', personal: 'I alone' } as const;
 
@@ -60,7 +61,7 @@ function NewReply({ onClose, onSaved }: Omit<DialogProps, 'reply'>): JSX.Element
     notify({ kind: 'done', text: `Type ${shortcut} in a conversation to use it.` });
     onSaved();
     onClose();
-  });
+  }, refusedAt);
   return (
     <Dialog title="Write a saved reply" wide onClose={onClose}>
       <Form form={form} actions={<Actions busy={form.busy} onClose={onClose} />}>
@@ -76,6 +77,7 @@ function EditReply({ reply, onClose, onSaved }: DialogProps & { readonly reply: 
     valuesOf,
     save: (values, expectedVersion) => call<SavedReply>('PATCH', `/saved-replies/${reply.id}`, { body: { ...bodyOf(values), expectedVersion } }),
     read: () => readReply(reply.id),
+    refusedAt,
     onSaved: () => {
       notify({ kind: 'done', text: 'Saved.' });
       onSaved();
@@ -123,7 +125,7 @@ function ReplyFields({ form, mayChooseScope }: { readonly form: FormState<ReplyV
       </div>
       <BodyField form={form} />
       <div class="columns">
-        <CheckList label="Used in" items={(['chat', 'ticket'] as const).map((value) => ({ value, label: channelNames[value] }))} chosen={values.channels} onChosen={(value) => form.set('channels', [...value].sort())} error={form.errorOf('channels')} />
+        <CheckList label="Used in" items={(['chat', 'ticket'] as const).map((value) => ({ value, label: channelNames[value] }))} chosen={values.channels} onChosen={(value) => form.set('channels', value)} error={form.errorOf('channels')} />
         <SelectField label="Who may use it" value={values.scope} choices={scopes} disabled={scopes.length === 1} onValue={(value) => form.set('scope', value)} error={form.errorOf('scope')} />
       </div>
     </>
@@ -159,7 +161,7 @@ function BodyField({ form }: { readonly form: FormState<ReplyValues> }): JSX.Ele
         ))}
       </div>
       {unknown.length > 0 && (
-        <p class="error-text" role="status">
+        <p class="error" role="status">
           {listed(unknown.map((name) => `{{${name}}}`))} {unknown.length === 1 ? 'stands for nothing' : 'stand for nothing'} and would be sent as written.
         </p>
       )}

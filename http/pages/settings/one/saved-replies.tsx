@@ -11,25 +11,11 @@ import { SelectField, TextField } from '../../design/field.tsx';
 import { useResource } from '../../design/resource.ts';
 import { notify } from '../../notices.ts';
 import { agentName, readAll } from '../../people.ts';
+import type { SavedReply } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { ReplyDialog } from './reply-dialog.tsx';
 import { counted } from './words.ts';
-
-export type ReplyChannel = 'chat' | 'ticket';
-export type ReplyScope = 'workspace' | 'personal';
-
-export interface SavedReply {
-  readonly id: string;
-  readonly version: number;
-  readonly shortcut: string;
-  readonly title: string;
-  readonly body: string;
-  readonly channels: readonly ReplyChannel[];
-  readonly scope: ReplyScope;
-  readonly createdByAgentId: string;
-  readonly createdAt: string;
-}
 
 const scopes = [
   { value: '', label: 'All' },

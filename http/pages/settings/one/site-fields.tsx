@@ -3,13 +3,12 @@
 import type { JSX } from 'preact';
 import { Button, IconButton } from '../../design/button.tsx';
 import { Banner } from '../../design/feedback.tsx';
-import { Checkbox, Field, SelectField, TextArea, TextField } from '../../design/field.tsx';
+import { Field, SelectField, TextArea, TextField } from '../../design/field.tsx';
 import type { VersionedForm } from '../../design/versioned.tsx';
+import { OwnHours } from '../own-hours.tsx';
 import { isHex, normalHex, warningsOf } from './colour.ts';
-import { placeAmongFilled } from './host.ts';
+import { placeAmongFilled } from './filled-rows.ts';
 import type { SiteValues } from './site-page.tsx';
-import { usualWeek } from './week.ts';
-import { HolidayEditor, WeekEditor } from './week-editor.tsx';
 
 interface Fields {
   readonly form: VersionedForm<SiteValues>;
@@ -94,20 +93,12 @@ function OriginField({ index, value, error, onValue }: { readonly index: number;
 }
 
 export function HoursFields({ form }: Fields): JSX.Element {
-  const own = form.values.businessHoursOverride;
-  const set = (changes: Partial<NonNullable<SiteValues['businessHoursOverride']>>): void => form.set('businessHoursOverride', { ...(own ?? { days: [] }), ...changes });
   return (
     <>
       <p class="soft">
         Outside of its hours the widget says that you are away, and campaigns for open hours stay silent. Without hours of its own a site keeps those in <a href="/settings/hours">Business hours</a>.
       </p>
-      <Checkbox label="This site has hours of its own" checked={own !== null} onChecked={(on) => form.set('businessHoursOverride', on ? { days: [...usualWeek], holidays: [] } : null)} />
-      {own !== null && (
-        <>
-          <WeekEditor days={own.days} onDays={(days) => set({ days: [...days] })} errorOf={(index) => form.errorOf(`businessHoursOverride.days.${index}`)} />
-          <HolidayEditor holidays={own.holidays ?? []} onHolidays={(holidays) => set({ holidays: [...holidays] })} error={form.errorOf('businessHoursOverride.holidays')} />
-        </>
-      )}
+      <OwnHours label="This site has hours of its own" hours={form.values.businessHoursOverride} onHours={(hours) => form.set('businessHoursOverride', hours)} errorOf={(path) => form.errorOf(`businessHoursOverride.${path}`)} />
     </>
   );
 }

@@ -9,12 +9,13 @@ import { Empty, Failure, Loading } from '../../design/feedback.tsx';
 import { Form } from '../../design/form.tsx';
 import { type Resource, useResource } from '../../design/resource.ts';
 import { ChangedMeanwhile, useVersionedForm, type VersionedForm } from '../../design/versioned.tsx';
+import { hostOf } from '../../addresses.ts';
 import { notify } from '../../notices.ts';
 import type { Site } from '../../records.ts';
 import { snippetOf } from '../../snippet.ts';
 import { Section } from '../section.tsx';
 import { normalHex } from './colour.ts';
-import { filled, hostOf } from './host.ts';
+import { filled } from './filled-rows.ts';
 import { SaveLine } from './save-line.tsx';
 import { AddressFields, HoursFields, LookFields } from './site-fields.tsx';
 import { counted } from './words.ts';
@@ -74,6 +75,7 @@ function SiteParts({ site, resource }: { readonly site: Site; readonly resource:
     valuesOf,
     save: (values, expectedVersion) => call<Site>('PATCH', `/sites/${site.id}`, { body: { ...bodyOf(values), expectedVersion } }),
     read: () => call<Site>('GET', `/sites/${site.id}`),
+    refusedAt: { conflict: 'domain' },
     onSaved: (saved) => {
       resource.set(saved);
       notify({ kind: 'done', text: 'Saved. Visitors see it with the next page they open.' });

@@ -2,6 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { hostOf } from '../../addresses.ts';
 import { call } from '../../api.ts';
 import { useCommands } from '../../commands.ts';
 import { Button } from '../../design/button.tsx';
@@ -14,7 +15,6 @@ import { navigate } from '../../location.ts';
 import { readAll } from '../../people.ts';
 import type { Site } from '../../records.ts';
 import { Section, type SectionProps } from '../section.tsx';
-import { hostOf } from './host.ts';
 import { SitePage } from './site-page.tsx';
 
 export function Sites({ item }: SectionProps): JSX.Element {
@@ -67,7 +67,7 @@ function MakeSite({ onClose }: { readonly onClose: () => void }): JSX.Element {
     const host = hostOf(domain);
     const site = await call<Site>('POST', '/sites', { body: { name: name.trim() === '' ? host : name, domain: host } });
     navigate(`/settings/sites/${site.id}`);
-  });
+  }, { conflict: 'domain' });
   return (
     <Dialog title="Add a site" onClose={onClose}>
       <Form

@@ -62,7 +62,7 @@ function UrlTester({ match }: { readonly match: UrlMatch }): JSX.Element {
       <p role="status">
         {verdict?.kind === 'matches' && <Badge kind="good">This page counts</Badge>}
         {verdict?.kind === 'differs' && <Badge kind="warn">This page does not count</Badge>}
-        {verdict?.kind === 'problem' && <span class="error-text">{verdict.text}</span>}
+        {verdict?.kind === 'problem' && <span class="error">{verdict.text}</span>}
       </p>
     </div>
   );

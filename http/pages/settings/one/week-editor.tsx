@@ -1,7 +1,7 @@
 // The hours of a week and the days without them: several spans a day, over midnight too. Used by the business hours and by a site's own.
 
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { Button, IconButton } from '../../design/button.tsx';
 import { Field } from '../../design/field.tsx';
 import { Menu } from '../../design/menu.tsx';
@@ -53,15 +53,20 @@ export function WeekEditor({ days, onDays, errorOf }: WeekEditorProps): JSX.Elem
 }
 
 function Span({ hours, label, error, onChange, onRemove }: { readonly hours: OpeningHours; readonly label: string; readonly error: string | undefined; readonly onChange: (changes: Partial<OpeningHours>) => void; readonly onRemove: () => void }): JSX.Element {
-  const invalid = error === undefined ? undefined : true;
+  const id = useId();
+  const wrong = error === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': id };
   return (
     <div class="week-span">
-      <input class="input" type="time" aria-label={`${label}: opens`} aria-invalid={invalid} value={hours.opens} onInput={({ currentTarget }) => onChange({ opens: currentTarget.value })} />
+      <input class="input" type="time" aria-label={`${label}: opens`} value={hours.opens} onInput={({ currentTarget }) => onChange({ opens: currentTarget.value })} {...wrong} />
       <span aria-hidden="true">–</span>
-      <input class="input" type="time" aria-label={`${label}: closes`} aria-invalid={invalid} value={timeInField(hours.closes)} onInput={({ currentTarget }) => onChange({ closes: closingFromField(currentTarget.value) })} />
+      <input class="input" type="time" aria-label={`${label}: closes`} value={timeInField(hours.closes)} onInput={({ currentTarget }) => onChange({ closes: closingFromField(currentTarget.value) })} {...wrong} />
       <IconButton small icon="cross" label={`Take away ${label}`} onClick={onRemove} />
       {hours.opens !== '' && hours.closes !== '' && endsNextDay(hours) && <small class="soft">until the next day</small>}
-      {error !== undefined && <p class="error">{error}</p>}
+      {error !== undefined && (
+        <p class="error" id={id}>
+          {error}
+        </p>
+      )}
     </div>
   );
 }

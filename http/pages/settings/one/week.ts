@@ -68,6 +68,12 @@ export function weekInWords(days: readonly OpeningHours[]): string {
   return open.map(({ from, to, hours }) => `${from === to ? name(from) : `${name(from)}–${name(to)}`} ${hours}`).join(', ');
 }
 
+/** The date there, as the API writes it. */
+export function dateIn(timeZone: string, at = new Date()): string {
+  const parts = new Intl.DateTimeFormat('en-US', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).formatToParts(at);
+  return (['year', 'month', 'day'] as const).map((type) => parts.find((one) => one.type === type)?.value ?? '').join('-');
+}
+
 /** "Fri, 25 December 2026": a date of no zone. */
 export function dateInFull(date: string): string {
   const at = Date.parse(`${date}T00:00:00Z`);

@@ -23,8 +23,3 @@ export function listed(items: readonly string[]): string {
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${new Intl.NumberFormat().format(count)} ${count === 1 ? one : many}`;
 }
-
-/** With the one added or taken away. */
-export function toggled<Item>(items: readonly Item[], item: Item, on: boolean): readonly Item[] {
-  return on ? [...items.filter((one) => one !== item), item] : items.filter((one) => one !== item);
-}

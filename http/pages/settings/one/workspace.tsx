@@ -9,19 +9,12 @@ import { useResource } from '../../design/resource.ts';
 import { same } from '../../design/three-way.ts';
 import { notify } from '../../notices.ts';
 import { departments, readPeople } from '../../people.ts';
-import type { Workspace } from '../../records.ts';
+import type { Workspace, WorkspaceSettings as Settings } from '../../records.ts';
 import { me, readMe } from '../../session.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { CommerceCard } from './commerce.tsx';
 import { localeChoices, timeIn, timeZones } from './places.ts';
 import { SaveLine } from './save-line.tsx';
-
-interface Settings {
-  readonly routing: { readonly mode: 'auto' | 'manual'; readonly maxOpenChatsPerAgent: number };
-  readonly autoCloseDays: number;
-  readonly csatEnabled: boolean;
-  readonly defaultDepartmentId: string | null;
-}
 
 export function WorkspaceSettings(_props: SectionProps): JSX.Element {
   const settings = useResource((signal) => call<Settings>('GET', '/workspace/settings', { signal }), []);

@@ -5,17 +5,18 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Confirm, Dialog } from '../../design/dialog.tsx';
-import { Badge, Empty, Failure, Loading } from '../../design/feedback.tsx';
+import { Badge, Empty } from '../../design/feedback.tsx';
 import { Checkbox, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import { notify } from '../../notices.ts';
+import type { ApiKey } from '../../records.ts';
 import { timeInSentence } from '../../times.ts';
+import { CheckList } from '../check-list.tsx';
 import { Section, type SectionProps } from '../section.tsx';
-import { Choices } from './choices.tsx';
 import { keepOnce } from './once.ts';
-import type { ApiKey } from './records.ts';
+import { Reading } from './parts.tsx';
 import { everything, scopeLabel, scopes } from './scopes.ts';
 import { SecretOnce } from './secret-once.tsx';
 
@@ -39,11 +40,7 @@ export function ApiKeys(_props: SectionProps): JSX.Element {
     >
       <SecretOnce />
       {value === undefined ? (
-        failure === undefined ? (
-          <Loading />
-        ) : (
-          <Failure error={failure} retry={reload} />
-        )
+        <Reading failure={failure} retry={reload} />
       ) : value.apiKeys.length === 0 ? (
         <div class="card">
           <Empty icon="key" title="No keys yet">
@@ -132,7 +129,7 @@ function KeyDialog({ onMade, onClose }: { readonly onMade: (made: ApiKey & { rea
       >
         <TextField label="Name" maxLength={120} placeholder="Shop" value={name} onValue={(next) => form.set('name', next)} error={form.errorOf('name')} hint="The program that it is for." />
         <Checkbox label={everything.label} hint="Needed for settings. Give it only to programs that you trust as yourself." checked={all} onChecked={(next) => form.set('all', next)} />
-        {!all && <Choices legend="Or only to" choices={scopes.map(({ scope, label }) => ({ value: scope, label }))} chosen={chosen} onChosen={(next) => form.set('scopes', next)} error={form.errorOf('scopes')} />}
+        {!all && <CheckList wide label="Or only to" items={scopes.map(({ scope, label }) => ({ value: scope, label }))} chosen={chosen} onChosen={(next) => form.set('scopes', next)} error={form.errorOf('scopes')} />}
         <Checkbox label="A test key" hint="Sends no one-time codes: the code is always 000000. Everything else is real." checked={test} onChecked={(next) => form.set('isTest', next)} />
       </Form>
     </Dialog>

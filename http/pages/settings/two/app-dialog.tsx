@@ -6,8 +6,8 @@ import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { Checkbox, TextArea, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
-import { Choices } from './choices.tsx';
-import type { OAuthApp } from './records.ts';
+import type { OAuthApp } from '../../records.ts';
+import { CheckList } from '../check-list.tsx';
 import { scopes } from './scopes.ts';
 
 export interface RegisteredApp extends OAuthApp {
@@ -58,7 +58,7 @@ export function AppDialog({ app, onSaved, onClose }: { readonly app?: OAuthApp |
           error={form.errorOf('redirectUris')}
           hint="Redirect addresses, one on each line, compared letter by letter."
         />
-        <Choices legend="It may ask for" choices={offered} chosen={form.values.scopes} onChosen={(next) => form.set('scopes', next)} error={form.errorOf('scopes')} />
+        <CheckList wide label="It may ask for" items={offered} chosen={form.values.scopes} onChosen={(next) => form.set('scopes', next)} error={form.errorOf('scopes')} />
         {app === undefined && <Checkbox label="It cannot keep a secret" hint="A browser or phone app: it gets no secret, and proves itself by PKCE." checked={form.values.public} onChecked={(next) => form.set('public', next)} />}
       </Form>
     </Dialog>

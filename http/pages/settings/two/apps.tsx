@@ -6,15 +6,16 @@ import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Copyable } from '../../design/copyable.tsx';
 import { Confirm } from '../../design/dialog.tsx';
-import { Badge, Empty, Failure, Loading } from '../../design/feedback.tsx';
+import { Badge, Empty } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import { notify } from '../../notices.ts';
+import type { OAuthApp } from '../../records.ts';
 import { timeInSentence } from '../../times.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { AppDialog, type RegisteredApp } from './app-dialog.tsx';
 import { keepOnce } from './once.ts';
-import type { OAuthApp } from './records.ts';
+import { Reading } from './parts.tsx';
 import { scopeLabel } from './scopes.ts';
 import { SecretOnce } from './secret-once.tsx';
 
@@ -45,11 +46,7 @@ export function Apps(_props: SectionProps): JSX.Element {
     >
       <SecretOnce />
       {value === undefined ? (
-        failure === undefined ? (
-          <Loading />
-        ) : (
-          <Failure error={failure} retry={reload} />
-        )
+        <Reading failure={failure} retry={reload} />
       ) : value.oauthApps.length === 0 ? (
         <div class="card">
           <Empty icon="link" title="No apps yet">

@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Banner } from '../../design/feedback.tsx';
-import type { Article } from './records.ts';
+import type { Article } from '../../records.ts';
 
 interface ArticleConflictProps {
   readonly mine: { readonly title: string; readonly body: string };

@@ -1,6 +1,7 @@
 // What was typed into an article and not saved yet: kept while the page is open, so that looking something up elsewhere loses nothing.
 
-import type { Article } from './records.ts';
+import type { Article } from '../../records.ts';
+
 
 export interface ArticleDraft {
   readonly title: string;

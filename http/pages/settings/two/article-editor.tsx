@@ -6,19 +6,20 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, call } from '../../api.ts';
 import { Button, ButtonLink } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
-import { Badge, Banner, Empty, Failure, Loading } from '../../design/feedback.tsx';
+import { Badge, Banner, Empty } from '../../design/feedback.tsx';
 import { TextArea, TextField } from '../../design/field.tsx';
 import { Form, type FormState, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import { navigate } from '../../location.ts';
 import { notify } from '../../notices.ts';
+import type { Article } from '../../records.ts';
 import { timeInSentence } from '../../times.ts';
 import { Section } from '../section.tsx';
 import { type ArticleDraft, draftOf, forgetDraft, isChanged, keepDraft } from './article-drafts.ts';
 import { ArticleConflict } from './article-conflict.tsx';
 import { Markdown } from './markdown.tsx';
-import type { Article } from './records.ts';
+import { Reading } from './parts.tsx';
 
 const back = { href: '/settings/knowledge?tab=articles', label: 'All articles' };
 
@@ -34,10 +35,8 @@ export function ArticlePage({ articleId }: { readonly articleId: string }): JSX.
         <Empty icon="note" title="This article is gone">
           <p>Somebody may have deleted it.</p>
         </Empty>
-      ) : failure === undefined ? (
-        <Loading />
       ) : (
-        <Failure error={failure} retry={reload} />
+        <Reading failure={failure} retry={reload} />
       )}
     </Section>
   );

@@ -2,11 +2,11 @@
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
-import { Failure, Loading } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
+import type { Article } from '../../records.ts';
 import { Section } from '../section.tsx';
 import { Markdown } from './markdown.tsx';
-import type { Article } from './records.ts';
+import { Reading } from './parts.tsx';
 
 export function ArticleReader({ articleId }: { readonly articleId: string }): JSX.Element {
   const { value, failure, reload } = useResource((signal) => call<Article>('GET', `/kb/articles/${articleId}`, { signal }), [articleId]);
@@ -16,10 +16,8 @@ export function ArticleReader({ articleId }: { readonly articleId: string }): JS
         <div class="card">
           <Markdown text={value.body} />
         </div>
-      ) : failure === undefined ? (
-        <Loading />
       ) : (
-        <Failure error={failure} retry={reload} />
+        <Reading failure={failure} retry={reload} />
       )}
     </Section>
   );

@@ -6,10 +6,10 @@ import { ButtonLink } from '../../design/button.tsx';
 import { Badge, Empty } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
+import type { Article } from '../../records.ts';
 import { hasRole } from '../../session.ts';
 import { hasDraft } from './article-drafts.ts';
 import { Part, Reading } from './parts.tsx';
-import type { Article } from './records.ts';
 
 export function Articles(): JSX.Element {
   const { value, failure, reload } = useResource((signal) => call<{ articles: Article[] }>('GET', '/kb/articles', { signal }), []);

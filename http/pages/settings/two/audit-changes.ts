@@ -1,7 +1,7 @@
 // What an entry of the audit log says changed, field by field: the fields of before and after that differ, in words.
 
+import type { AuditEntry } from '../../records.ts';
 import type { Names } from './audit-sentences.ts';
-import type { AuditEntry } from './records.ts';
 
 export interface Change {
   readonly name: string;
@@ -42,11 +42,22 @@ export function fieldInWords(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** "Local part: billing, department id: Sales": of one of a list. */
+function partsInWords(record: Readonly<Record<string, unknown>>, names: Names): string {
+  const said = Object.entries(record).flatMap(([name, value]) => {
+    const words = valueInWords(name, value, names);
+    return words === undefined ? [] : [`${fieldInWords(name).toLowerCase()}: ${words}`];
+  });
+  const text = said.join(', ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 function valueInWords(name: string, value: unknown, names: Names): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value === 'number') return String(value);
-  if (Array.isArray(value)) return value.length === 0 ? 'None' : value.map((one: unknown) => valueInWords(name, one, names) ?? '').join(', ');
+  if (Array.isArray(value)) return value.length === 0 ? 'None' : value.map((one: unknown) => valueInWords(name, one, names) ?? '').join(value.some(isPlain) ? '\n' : ', ');
+  if (isPlain(value)) return partsInWords(value, names);
   if (typeof value !== 'string') return JSON.stringify(value);
   if (/(?:agentId|memberIds)$/i.test(name)) return names.agent(value);
   if (/departmentId$/i.test(name)) return names.department(value);

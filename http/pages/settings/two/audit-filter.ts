@@ -1,8 +1,8 @@
 // Finding something in the audit log. The service gives it newest first and whole; what is looked for is found here, in as many
 // entries as were read.
 
+import type { AuditEntry } from '../../records.ts';
 import { actorOf, areaOf, deedOf, type Names } from './audit-sentences.ts';
-import type { AuditEntry } from './records.ts';
 
 export interface AuditFilter {
   /** Empty for all. */

@@ -8,13 +8,13 @@ import { SelectField, TextField } from '../../design/field.tsx';
 import { Time } from '../../design/time.tsx';
 import { query, setQuery } from '../../location.ts';
 import { agentName, agents, departmentName } from '../../people.ts';
+import type { AuditEntry } from '../../records.ts';
 import { clockTime, countOf, dayHeading, exactTime, isSameDay } from '../../times.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { changesOf } from './audit-changes.ts';
 import { type AuditFilter, filterEntries, isFiltered } from './audit-filter.ts';
 import { actorOf, areas, deedOf, type Names } from './audit-sentences.ts';
 import { usePaged } from './paged.ts';
-import type { AuditEntry } from './records.ts';
 
 const pageSize = 100;
 /** A search goes on by itself until it shows so many, or has read so many. */
@@ -41,7 +41,7 @@ export function AuditLog(_props: SectionProps): JSX.Element {
           {isFiltered(filter) && rows !== undefined && `${countOf(found.length)} of the last ${countOf(rows.length)} entries${oldest === undefined || !list.hasMore ? '' : `, back to ${exactTime(oldest.createdAt)}`}`}
         </p>
       </div>
-      {list.failure !== undefined && <Failure error={list.failure} retry={() => (rows === undefined ? list.reload() : void list.more())} />}
+      {list.failure !== undefined && <Failure error={list.failure} retry={list.retry} />}
       {rows === undefined ? (
         list.failure === undefined && <Loading lines={8} />
       ) : (
@@ -102,7 +102,7 @@ function Entry({ entry, startsDay }: { readonly entry: AuditEntry; readonly star
             <summary>{sentence}</summary>
             <p class="soft">{exactTime(entry.createdAt)}</p>
             <div class="table-frame">
-              <table class="table">
+              <table class="table stacks">
                 <thead>
                   <tr>
                     <th scope="col">What</th>
@@ -114,8 +114,8 @@ function Entry({ entry, startsDay }: { readonly entry: AuditEntry; readonly star
                   {changes.map(({ name, before, after }, index) => (
                     <tr key={index}>
                       <th scope="row">{name}</th>
-                      <td>{before ?? '–'}</td>
-                      <td>{after ?? '–'}</td>
+                      <td data-label="Before">{before ?? '–'}</td>
+                      <td data-label="After">{after ?? '–'}</td>
                     </tr>
                   ))}
                 </tbody>

@@ -1,7 +1,8 @@
 // Entries of the audit log as people would tell them: who did what, to what, and what changed. What a kind of entry that is not
 // known here says is said by its own name, so that none is left out.
 
-import type { AuditEntry } from './records.ts';
+import type { AuditEntry } from '../../records.ts';
+
 
 export interface Names {
   agent(agentId: string): string;

@@ -7,11 +7,11 @@ import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
 import { Checkbox } from '../../design/field.tsx';
 import { notify, notifyFailure } from '../../notices.ts';
+import type { Standing } from '../../records.ts';
 import { dayOf } from '../../times.ts';
 import { isLive } from './billing-words.ts';
 import { Part } from './parts.tsx';
 import { goTo } from './plans.tsx';
-import type { Standing } from './records.ts';
 
 export function BillingActions({ standing, onChanged }: { readonly standing: Standing; readonly onChanged: () => void }): JSX.Element | null {
   const [busy, setBusy] = useState<'addons' | 'portal' | undefined>(undefined);

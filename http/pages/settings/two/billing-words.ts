@@ -1,6 +1,7 @@
 // Plans and their state in words.
 
-import type { Interval, PlanId, Standing, Subscription } from './records.ts';
+import type { BillingInterval, PlanId, Standing, Subscription } from '../../records.ts';
+
 
 export interface PlanWords {
   readonly id: PlanId;
@@ -17,7 +18,7 @@ export const plans: readonly PlanWords[] = [
   { id: 'business', name: 'Business', seats: 50, what: ['All of Support', 'Phone numbers and calls'] },
 ];
 
-export const intervalNames = { monthly: 'by the month', annual: 'by the year' } as const satisfies Record<Interval, string>;
+export const intervalNames = { monthly: 'by the month', annual: 'by the year' } as const satisfies Record<BillingInterval, string>;
 
 export function planName(id: PlanId): string {
   return plans.find((plan) => plan.id === id)?.name ?? 'Enterprise';

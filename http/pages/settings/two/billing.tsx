@@ -2,28 +2,24 @@
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
-import { Badge, Banner, Failure, Loading } from '../../design/feedback.tsx';
+import { Badge, Banner } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { query } from '../../location.ts';
+import type { Standing, Subscription } from '../../records.ts';
 import { dayOf } from '../../times.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { BillingActions } from './billing-actions.tsx';
 import { intervalNames, planName, statusKinds, statusNames } from './billing-words.ts';
 import { Invoices } from './invoices.tsx';
-import { Part } from './parts.tsx';
+import { Part, Reading } from './parts.tsx';
 import { Plans } from './plans.tsx';
-import type { Standing, Subscription } from './records.ts';
 
 export function Billing(_props: SectionProps): JSX.Element {
   const { value, failure, reload } = useResource((signal) => call<Standing>('GET', '/billing/subscription', { signal }), []);
   return (
     <Section title="Billing" intro="The plan, its seats, and what was paid.">
       {value === undefined ? (
-        failure === undefined ? (
-          <Loading />
-        ) : (
-          <Failure error={failure} retry={reload} />
-        )
+        <Reading failure={failure} retry={reload} />
       ) : (
         <>
           <News standing={value} />

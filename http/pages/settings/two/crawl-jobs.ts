@@ -1,7 +1,7 @@
 // Crawls as they are shown: the list kept by what the socket says, and each in words.
 
+import type { KbJob } from '../../records.ts';
 import { countOf, sizeOf } from '../../times.ts';
-import type { KbJob } from './records.ts';
 
 /** As many as the service lists. */
 const maxJobs = 20;

@@ -2,6 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { webAddressOf } from '../../addresses.ts';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Badge, Empty } from '../../design/feedback.tsx';
@@ -12,12 +13,11 @@ import { Time } from '../../design/time.tsx';
 import { onEvent, onResync } from '../../live.ts';
 import { notify, notifyFailure } from '../../notices.ts';
 import { agentName } from '../../people.ts';
+import type { KbJob } from '../../records.ts';
 import { hasRole } from '../../session.ts';
 import { timeInSentence } from '../../times.ts';
 import { isOver, jobStatusKinds, jobStatusNames, mergeJob, progressOf } from './crawl-jobs.ts';
 import { OutLink, Part, Reading } from './parts.tsx';
-import type { KbJob } from './records.ts';
-import { atField } from './refusals.ts';
 
 const depths = [
   { value: '0', label: 'That page alone' },
@@ -25,8 +25,6 @@ const depths = [
   { value: '2', label: 'Two links away' },
   { value: '3', label: 'Three links away' },
 ] as const;
-
-const refusedAt = { website_not_public: 'url' };
 
 /** `onRead` is called when a crawl has changed the documents. */
 export function Crawls({ onRead }: { readonly onRead: () => void }): JSX.Element {
@@ -70,15 +68,10 @@ export function Crawls({ onRead }: { readonly onRead: () => void }): JSX.Element
 
 function CrawlForm(): JSX.Element {
   const form = useForm({ url: '', maxDepth: '2', maxPages: '200' }, async ({ url, maxDepth, maxPages }) => {
-    const address = url.trim();
-    try {
-      await call('POST', '/kb/ingest/url', { body: { url: /^https?:\/\//i.test(address) ? address : `https://${address}`, maxDepth: Number(maxDepth), maxPages: Number(maxPages) } });
-    } catch (error) {
-      throw atField(error, refusedAt);
-    }
+    await call('POST', '/kb/ingest/url', { body: { url: webAddressOf(url), maxDepth: Number(maxDepth), maxPages: Number(maxPages) } });
     form.reset({ url: '', maxDepth, maxPages });
     notify({ kind: 'done', text: 'It is being read. What it says can be found once it is done.' });
-  });
+  }, { website_not_public: 'url' });
   return (
     <Part id="crawl" title="Read a site" intro="Its pages are read as a visitor would, and kept for answers. Reading an address again takes the place of what was read there before.">
       <Form
@@ -116,7 +109,7 @@ function Job({ job }: { readonly job: KbJob }): JSX.Element {
         <strong class="truncate">
           <OutLink url={url} />
         </strong>
-        <span class="kb-job-end soft">
+        <span class="soft">
           {agentName(job.createdByAgentId)}, <Time at={job.finishedAt ?? job.createdAt} format={timeInSentence} />
         </span>
       </div>

@@ -5,16 +5,16 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
-import { Badge, Banner, Empty, Failure, Loading } from '../../design/feedback.tsx';
+import { Badge, Banner, Empty } from '../../design/feedback.tsx';
 import { Time } from '../../design/time.tsx';
 import { navigate } from '../../location.ts';
 import { notify, notifyFailure } from '../../notices.ts';
-import { dayOf, exactTime } from '../../times.ts';
+import type { Delivery, Webhook } from '../../records.ts';
+import { dayOf, exactTime, now } from '../../times.ts';
 import { Section } from '../section.tsx';
 import { eventLabel } from './events.ts';
 import { usePaged } from './paged.ts';
-import { More, Part } from './parts.tsx';
-import type { Delivery, Webhook } from './records.ts';
+import { Pages, Part, Reading } from './parts.tsx';
 
 const back = { href: '/settings/webhooks', label: 'All webhooks' };
 const statusNames = { pending: 'On its way', delivered: 'Taken', failed: 'Given up' } as const satisfies Record<Delivery['status'], string>;
@@ -32,7 +32,7 @@ export function Deliveries({ webhook, isRead, failure, retry }: DeliveriesProps)
   if (webhook === undefined) {
     return (
       <Section title="Webhook" back={back}>
-        {isRead ? <Empty icon="hook" title="This webhook is gone" /> : failure === undefined ? <Loading /> : <Failure error={failure} retry={retry} />}
+        {isRead ? <Empty icon="hook" title="This webhook is gone" /> : <Reading failure={failure} retry={retry} />}
       </Section>
     );
   }
@@ -80,7 +80,6 @@ export function Deliveries({ webhook, isRead, failure, retry }: DeliveriesProps)
 
 function Log({ webhook }: { readonly webhook: Webhook }): JSX.Element {
   const list = usePaged<Delivery>(`/webhooks/${webhook.id}/deliveries`, 'deliveries');
-  const { rows } = list;
   const put = (delivery: Delivery): void => list.change((all) => all.map((one) => (one.id === delivery.id ? delivery : one)));
   return (
     <Part
@@ -93,37 +92,33 @@ function Log({ webhook }: { readonly webhook: Webhook }): JSX.Element {
         </Button>
       }
     >
-      {list.failure !== undefined && <Failure error={list.failure} retry={list.reload} />}
-      {rows === undefined ? (
-        list.failure === undefined && <Loading lines={3} />
-      ) : rows.length === 0 ? (
-        <p class="soft">Nothing was sent yet.</p>
-      ) : (
-        <div class="table-frame">
-          <table class="table">
-            <thead>
-              <tr>
-                <th scope="col">Event</th>
-                <th scope="col">State</th>
-                <th scope="col">Last answer</th>
-                <th scope="col" class="number">
-                  Tries
-                </th>
-                <th scope="col">When</th>
-                <th scope="col">
-                  <span class="for-readers">What can be done</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((delivery) => (
-                <Row key={delivery.id} webhook={webhook} delivery={delivery} onChanged={put} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      <More shown={list.hasMore} loading={list.loading} onMore={() => void list.more()} />
+      <Pages of={list} lines={3} empty={<p class="soft">Nothing was sent yet.</p>}>
+        {(rows) => (
+          <div class="table-frame">
+            <table class="table stacks">
+              <thead>
+                <tr>
+                  <th scope="col">Event</th>
+                  <th scope="col">State</th>
+                  <th scope="col">Last answer</th>
+                  <th scope="col" class="number">
+                    Tries
+                  </th>
+                  <th scope="col">When</th>
+                  <th scope="col">
+                    <span class="for-readers">What can be done</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map((delivery) => (
+                  <Row key={delivery.id} webhook={webhook} delivery={delivery} onChanged={put} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Pages>
     </Part>
   );
 }
@@ -151,8 +146,8 @@ function Row({ webhook, delivery, onChanged }: { readonly webhook: Webhook; read
       <td>
         <Badge kind={statusKinds[status]}>{statusNames[status]}</Badge>
       </td>
-      <td class="answer">{lastAnswer ?? '–'}</td>
-      <td class="number">{attempts}</td>
+      <td class="answer" data-label="Last answer">{lastAnswer ?? '–'}</td>
+      <td class="number" data-label="Tries">{attempts}</td>
       <td>
         <Time at={lastAttemptAt ?? createdAt} />
         {status === 'pending' && nextAttemptAt !== null && attempts > 0 && (
@@ -175,7 +170,7 @@ function Row({ webhook, delivery, onChanged }: { readonly webhook: Webhook; read
 
 /** Of what is to come. */
 function untilTime(at: string): string {
-  const minutes = Math.ceil((Date.parse(at) - Date.now()) / 60_000);
+  const minutes = Math.ceil((Date.parse(at) - now.value) / 60_000);
   if (minutes <= 1) return 'in a moment';
   return minutes < 90 ? `in ${minutes} min` : `in ${Math.round(minutes / 60)} h`;
 }

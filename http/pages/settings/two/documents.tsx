@@ -11,10 +11,10 @@ import type { Resource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import { navigate } from '../../location.ts';
 import { notify, notifyFailure } from '../../notices.ts';
+import type { Article, KbDocument } from '../../records.ts';
 import { hasRole } from '../../session.ts';
 import { countOf, sizeOf } from '../../times.ts';
 import { More, OutLink, Part, Reading } from './parts.tsx';
-import type { Article, KbDocument } from './records.ts';
 
 const pageSize = 50;
 
@@ -92,7 +92,7 @@ export function Documents({ list }: { readonly list: Resource<DocumentList> }): 
 
 function Row({ document, onRemove }: { readonly document: KbDocument; readonly onRemove: () => void }): JSX.Element {
   const [busy, setBusy] = useState(false);
-  const { title, sourceUrl, sourceType, articleId, byteSize, chunkCount, ingestedAt } = document;
+  const { title, sourceUrl, sourceType, articleId, byteSize, embeddingModel, ingestedAt } = document;
   const adopt = async (): Promise<void> => {
     setBusy(true);
     try {
@@ -112,7 +112,7 @@ function Row({ document, onRemove }: { readonly document: KbDocument; readonly o
             <OutLink url={sourceUrl} />
           </small>
         )}
-        {chunkCount === 0 && <Badge>Not searched yet</Badge>}
+        {embeddingModel === null && <Badge>Not searched yet</Badge>}
       </td>
       <td class="number">{sizeOf(byteSize)}</td>
       <td>

@@ -5,19 +5,16 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Copyable } from '../../design/copyable.tsx';
-import { Confirm } from '../../design/dialog.tsx';
+import { Dialog } from '../../design/dialog.tsx';
 import { Badge, Banner } from '../../design/feedback.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import { notify, notifyFailure } from '../../notices.ts';
+import type { DnsRecord, EmailDomain } from '../../records.ts';
 import { dayOf, now, timeInSentence } from '../../times.ts';
 import { Part, Reading } from './parts.tsx';
-import type { DnsRecord, EmailDomain } from './records.ts';
-import { atField } from './refusals.ts';
-
-const refusedAt = { conflict: 'domain' };
 
 function register(domain: string): Promise<{ domain: EmailDomain }> {
   return call('POST', '/email/domain', { body: { domain } });
@@ -46,36 +43,46 @@ export function EmailDomainPart(): JSX.Element {
       }
     >
       {value === undefined ? (
-        <Reading failure={failure} retry={reload} what="Domains" />
+        <Reading failure={failure} retry={reload} />
       ) : domain === undefined ? (
-        <DomainForm onRegistered={set} />
+        <DomainForm label="Domain" onRegistered={set} action="Show me its records" />
       ) : (
         <Standing domain={domain} onAnswer={set} failure={failure} />
       )}
-      {changing && domain !== undefined && <Another domain={domain} onRegistered={set} onClose={() => setChanging(false)} />}
+      {changing && domain !== undefined && (
+        <Dialog title="Use another domain" onClose={() => setChanging(false)}>
+          <div class="stack">
+            <p>It takes the place of {domain.name}. Mail is sent from this server's own address until the new records stand.</p>
+            <DomainForm
+              label="New domain"
+              action="Use it"
+              onRegistered={(answer) => {
+                set(answer);
+                setChanging(false);
+              }}
+            />
+          </div>
+        </Dialog>
+      )}
     </Part>
   );
 }
 
-function DomainForm({ onRegistered }: { readonly onRegistered: (answer: { domain: EmailDomain }) => void }): JSX.Element {
+function DomainForm({ label, action, onRegistered }: { readonly label: string; readonly action: string; readonly onRegistered: (answer: { domain: EmailDomain }) => void }): JSX.Element {
   const form = useForm({ domain: '' }, async ({ domain }) => {
-    try {
-      onRegistered(await register(domain.trim()));
-    } catch (error) {
-      throw atField(error, refusedAt);
-    }
-  });
+    onRegistered(await register(domain.trim()));
+  }, { conflict: 'domain' });
   return (
     <Form
       form={form}
-      label="Your domain"
+      label={action}
       actions={
         <Button type="submit" kind="primary" busy={form.busy}>
-          Show me its records
+          {action}
         </Button>
       }
     >
-      <TextField label="Domain" placeholder="shop.example" inputMode="url" spellcheck={false} autocomplete="off" maxLength={253} value={form.values.domain} onValue={(next) => form.set('domain', next)} error={form.errorOf('domain')} hint="Without www or anything else in front." />
+      <TextField label={label} placeholder="shop.example" inputMode="url" spellcheck={false} autocomplete="off" maxLength={253} value={form.values.domain} onValue={(next) => form.set('domain', next)} error={form.errorOf('domain')} hint="Without www or anything else in front." />
     </Form>
   );
 }
@@ -176,15 +183,5 @@ function Record({ record: { type, name, value, priority, status } }: { readonly 
         )}
       </dl>
     </li>
-  );
-}
-
-function Another({ domain, onRegistered, onClose }: { readonly domain: EmailDomain; readonly onRegistered: (answer: { domain: EmailDomain }) => void; readonly onClose: () => void }): JSX.Element {
-  const [name, setName] = useState('');
-  return (
-    <Confirm title="Use another domain" action="Use it" danger={domain.status === 'verified'} onConfirm={async () => onRegistered(await register(name.trim()))} onClose={onClose}>
-      <p>It takes the place of {domain.name}. Mail is sent from this server's own address until the new records stand.</p>
-      <TextField label="New domain" placeholder="shop.example" inputMode="url" spellcheck={false} autocomplete="off" maxLength={253} value={name} onValue={setName} />
-    </Confirm>
   );
 }

@@ -5,14 +5,13 @@ import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { Button, IconButton } from '../../design/button.tsx';
 import { Copyable } from '../../design/copyable.tsx';
-import { Failure, Loading } from '../../design/feedback.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
 import { notify } from '../../notices.ts';
 import { departments } from '../../people.ts';
-import { Part } from './parts.tsx';
-import type { InboundAddress } from './records.ts';
+import type { InboundAddress } from '../../records.ts';
+import { Part, Reading } from './parts.tsx';
 
 interface Mapped {
   readonly localPart: string;
@@ -34,11 +33,7 @@ export function InboundAddresses(): JSX.Element {
   return (
     <Part id="addresses" title="Addresses that bring mail in" intro="Mail to them becomes tickets. Forward your support address to one of them, or use a domain of your own.">
       {value === undefined ? (
-        failure === undefined ? (
-          <Loading lines={3} />
-        ) : (
-          <Failure error={failure} retry={reload} />
-        )
+        <Reading failure={failure} retry={reload} lines={3} />
       ) : (
         <>
           {auto !== undefined && <Copyable text={auto.address} label="the address of your workspace" />}
@@ -95,7 +90,7 @@ function Mapping({ addresses, onSaved }: { readonly addresses: readonly InboundA
             placeholder="billing"
             value={row.localPart}
             onValue={(localPart) => change(index, { localPart })}
-            error={form.errorOf(`addresses.${index}`) ?? form.errorOf(`addresses[${index}]`) ?? form.errorOf(`addresses/${index}`)}
+            error={form.errorOf(`addresses.${index}`)}
             hint={full(row.localPart) === '' ? undefined : full(row.localPart)}
           />
           <SelectField label="Goes to" value={row.departmentId} choices={choices} onValue={(departmentId) => change(index, { departmentId })} />

@@ -6,14 +6,10 @@ import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Copyable } from '../../design/copyable.tsx';
 import { Confirm } from '../../design/dialog.tsx';
-import { Failure, Loading } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { notify } from '../../notices.ts';
-import { Part } from './parts.tsx';
-
-interface Integrations {
-  readonly inboundEmail: { readonly address: string; readonly secret: string };
-}
+import type { Integrations } from '../../records.ts';
+import { Part, Reading } from './parts.tsx';
 
 export function InboundWebhook(): JSX.Element {
   const { value, failure, reload, set } = useResource((signal) => call<Integrations>('GET', '/workspace/integrations', { signal }), []);
@@ -22,11 +18,7 @@ export function InboundWebhook(): JSX.Element {
   return (
     <Part id="webhook" title="Delivery by webhook" intro="For a mail provider that hands mail over by HTTP. It signs each request with the secret.">
       {value === undefined ? (
-        failure === undefined ? (
-          <Loading lines={2} />
-        ) : (
-          <Failure error={failure} retry={reload} />
-        )
+        <Reading failure={failure} retry={reload} lines={2} />
       ) : (
         <>
           <h3>Address</h3>

@@ -2,27 +2,23 @@
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
-import { Badge, Failure, Loading } from '../../design/feedback.tsx';
+import { Badge } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
+import type { Invoice } from '../../records.ts';
 import { amountOf, dayOf } from '../../times.ts';
-import { OutLink, Part } from './parts.tsx';
-import type { Invoice } from './records.ts';
+import { OutLink, Part, Reading } from './parts.tsx';
 
 export function Invoices(): JSX.Element {
   const { value, failure, reload } = useResource((signal) => call<{ invoices: Invoice[] }>('GET', '/billing/invoices', { signal }), []);
   return (
     <Part id="invoices" title="Invoices">
       {value === undefined ? (
-        failure === undefined ? (
-          <Loading lines={2} />
-        ) : (
-          <Failure error={failure} retry={reload} />
-        )
+        <Reading failure={failure} retry={reload} lines={2} />
       ) : value.invoices.length === 0 ? (
         <p class="soft">None yet.</p>
       ) : (
         <div class="table-frame">
-          <table class="table">
+          <table class="table stacks">
             <thead>
               <tr>
                 <th scope="col">Invoice</th>

@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
 import { useResource } from '../../design/resource.ts';
+import { Tabs } from '../../design/tabs.tsx';
 import { query } from '../../location.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { hasRole } from '../../session.ts';
@@ -25,13 +26,7 @@ export function Knowledge({ item }: SectionProps): JSX.Element {
   const tab = query.value.get('tab') ?? '';
   return (
     <Section title="Knowledge" intro="Articles and pages that answers are taken from.">
-      <nav class="tabs" aria-label="Knowledge">
-        {tabs.map(({ name, label }) => (
-          <a key={name} href={name === '' ? '/settings/knowledge' : `/settings/knowledge?tab=${name}`} aria-current={tab === name ? 'page' : undefined}>
-            {label}
-          </a>
-        ))}
-      </nav>
+      <Tabs label="Knowledge" tabs={tabs.map(({ name, label }) => ({ href: name === '' ? '/settings/knowledge' : `/settings/knowledge?tab=${name}`, label, isCurrent: tab === name }))} />
       {tab === 'articles' ? <Articles /> : tab === 'try' ? <Retrieval /> : <Pages />}
     </Section>
   );

@@ -1,4 +1,5 @@
-// Changing a number: its name, where it rings, voicemail, recording and greeting.
+// Changing a number: its name, where and when it rings, voicemail, recording and greeting. Only what was changed is sent, so that two people
+// who change different things do not undo each other's.
 
 import type { JSX } from 'preact';
 import { call } from '../../api.ts';
@@ -6,28 +7,48 @@ import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { Checkbox, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
+import { changedIn } from '../../design/three-way.ts';
 import { notify } from '../../notices.ts';
-import { RoutingFields, routingBody, VoiceField } from './number-routing.tsx';
-import type { PhoneNumber, VoiceProfile } from './records.ts';
+import type { PhoneNumber, VoiceProfile } from '../../records.ts';
+import { OwnHours } from '../own-hours.tsx';
+import { type Routing, RoutingFields, routingBody, VoiceField } from './number-routing.tsx';
 
-export function NumberDialog({ number, profiles, onChanged, onClose }: { readonly number: PhoneNumber; readonly profiles: readonly VoiceProfile[]; readonly onChanged: (number: PhoneNumber) => void; readonly onClose: () => void }): JSX.Element {
-  const { displayName, routingStrategy, routingTargetId, voicemailEnabled, recordingEnabled, voiceProfileId, welcomeAudioUrl } = number;
-  const start = { displayName, routingStrategy, routingTargetId: routingTargetId ?? '', voicemailEnabled, recordingEnabled, voiceProfileId: voiceProfileId ?? '', welcomeAudioUrl: welcomeAudioUrl ?? '' };
-  const form = useForm(start, async (values) => {
-    const { displayName: name, voicemailEnabled: takesVoicemail, recordingEnabled: records } = values;
-    const body = {
-      displayName: name,
-      voicemailEnabled: takesVoicemail,
-      recordingEnabled: records,
-      voiceProfileId: values.voiceProfileId === '' ? null : values.voiceProfileId,
-      welcomeAudioUrl: values.welcomeAudioUrl.trim() === '' ? null : values.welcomeAudioUrl.trim(),
-      ...routingBody(values),
-    };
-    onChanged(await call<PhoneNumber>('PATCH', `/phone-numbers/${number.id}`, { body }));
+interface NumberValues extends Routing {
+  readonly displayName: string;
+  readonly voicemailEnabled: boolean;
+  readonly recordingEnabled: boolean;
+  readonly voiceProfileId: string;
+  readonly welcomeAudioUrl: string;
+  readonly businessHours: PhoneNumber['businessHours'];
+}
+
+function valuesOf({ displayName, routingStrategy, routingTargetId, voicemailEnabled, recordingEnabled, voiceProfileId, welcomeAudioUrl, businessHours }: PhoneNumber): NumberValues {
+  return { displayName, routingStrategy, routingTargetId: routingTargetId ?? '', voicemailEnabled, recordingEnabled, voiceProfileId: voiceProfileId ?? '', welcomeAudioUrl: welcomeAudioUrl ?? '', businessHours };
+}
+
+/** As the API takes it. */
+function bodyOf({ displayName, voicemailEnabled, recordingEnabled, voiceProfileId, welcomeAudioUrl, businessHours, ...routing }: NumberValues): object {
+  return { displayName, voicemailEnabled, recordingEnabled, voiceProfileId: voiceProfileId === '' ? null : voiceProfileId, welcomeAudioUrl: welcomeAudioUrl.trim() === '' ? null : welcomeAudioUrl.trim(), businessHours, ...routingBody(routing) };
+}
+
+interface NumberDialogProps {
+  readonly number: PhoneNumber;
+  readonly profiles: readonly VoiceProfile[];
+  readonly onChanged: (number: PhoneNumber) => void;
+  readonly onClose: () => void;
+}
+
+export function NumberDialog({ number, profiles, onChanged, onClose }: NumberDialogProps): JSX.Element {
+  const form = useForm(valuesOf(number), async (values) => {
+    const changes = changedIn(bodyOf(valuesOf(number)), bodyOf(values));
+    // A target is one of its strategy.
+    const routing = 'routingStrategy' in changes || 'routingTargetId' in changes ? routingBody(values) : {};
+    if (Object.keys(changes).length === 0) return onClose();
+    onChanged(await call<PhoneNumber>('PATCH', `/phone-numbers/${number.id}`, { body: { ...changes, ...routing } }));
     notify({ kind: 'done', text: 'Saved.' });
   });
   return (
-    <Dialog title={`Change ${number.e164}`} onClose={onClose}>
+    <Dialog title={`Change ${number.e164}`} wide onClose={onClose}>
       <Form
         form={form}
         label="Change a number"
@@ -48,6 +69,8 @@ export function NumberDialog({ number, profiles, onChanged, onClose }: { readonl
         <Checkbox label="Record calls" hint="Tell your callers: in many countries you must." checked={form.values.recordingEnabled} onChecked={(next) => form.set('recordingEnabled', next)} />
         <VoiceField profiles={profiles} value={form.values.voiceProfileId} onValue={(next) => form.set('voiceProfileId', next)} error={form.errorOf('voiceProfileId')} />
         <TextField label="Recorded greeting" optional inputMode="url" placeholder="https://shop.example/welcome.mp3" value={form.values.welcomeAudioUrl} onValue={(next) => form.set('welcomeAudioUrl', next)} error={form.errorOf('welcomeAudioUrl')} hint="The address of a sound file, played instead of the greeting above." />
+        <OwnHours label="This number has hours of its own" hours={form.values.businessHours} onHours={(hours) => form.set('businessHours', hours)} errorOf={(path) => form.errorOf(`businessHours.${path}`)} />
+        {form.values.businessHours === null && <p class="soft">Without them it goes by those of its department, else of the workspace, in Business hours.</p>}
       </Form>
     </Dialog>
   );

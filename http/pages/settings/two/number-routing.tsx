@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { SelectField } from '../../design/field.tsx';
 import { agentName, departmentName, departments, joinedAgents } from '../../people.ts';
-import type { PhoneNumber, RoutingStrategy, VoiceProfile } from './records.ts';
+import type { PhoneNumber, RoutingStrategy, VoiceProfile } from '../../records.ts';
 
 export interface Routing {
   readonly routingStrategy: RoutingStrategy;

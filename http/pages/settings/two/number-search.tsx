@@ -8,9 +8,9 @@ import { Dialog } from '../../design/dialog.tsx';
 import { Checkbox, SelectField, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { notify } from '../../notices.ts';
+import type { AvailableNumber, PhoneNumber, VoiceProfile } from '../../records.ts';
 import { RoutingFields, type Routing, routingBody, VoiceField } from './number-routing.tsx';
 import { Part } from './parts.tsx';
-import type { AvailableNumber, PhoneNumber, VoiceProfile } from './records.ts';
 
 /** By calling code; those of the numbering plan of North America are searched by area. */
 const countries = [

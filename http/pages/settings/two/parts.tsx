@@ -1,9 +1,10 @@
 // Small parts that several of these sections are made of.
 
 import type { ComponentChildren, JSX } from 'preact';
-import { ButtonLink, Button } from '../../design/button.tsx';
-import { Empty, Failure, Loading } from '../../design/feedback.tsx';
-import { isPlanLimit, webUrl } from './refusals.ts';
+import { webUrl } from '../../addresses.ts';
+import { Button } from '../../design/button.tsx';
+import { Failure, Loading } from '../../design/feedback.tsx';
+import type { Paged } from './paged.ts';
 
 /** A part of a section under a heading, with what can be done beside it. */
 export function Part({ id, title, intro, actions, children }: { readonly id: string; readonly title: string; readonly intro?: ComponentChildren; readonly actions?: ComponentChildren; readonly children: ComponentChildren }): JSX.Element {
@@ -32,20 +33,30 @@ export function OutLink({ url, children }: { readonly url: string | null; readon
   );
 }
 
-/** What stands where a list is read, was not to be had, or is not in the plan. */
-export function Reading({ failure, retry, what }: { readonly failure: unknown; readonly retry: () => void; readonly what: string }): JSX.Element {
-  if (failure === undefined) return <Loading />;
-  return isPlanLimit(failure) ? <NotInPlan what={what} /> : <Failure error={failure} retry={retry} />;
+/** What stands where something is read, was not to be had, or is not in the plan. */
+export function Reading({ failure, retry, lines, what }: { readonly failure: unknown; readonly retry: () => void; readonly lines?: number | undefined; readonly what?: string | undefined }): JSX.Element {
+  if (failure !== undefined) return <Failure error={failure} retry={retry} what={what} />;
+  return <Loading {...(lines === undefined ? {} : { lines })} />;
 }
 
-export function NotInPlan({ what }: { readonly what: string }): JSX.Element {
+interface PagesProps<Row> {
+  readonly of: Paged<Row>;
+  /** Of what stands in its place while it is read. */
+  readonly lines?: number;
+  /** Where there is nothing to list. */
+  readonly empty: JSX.Element;
+  readonly children: (rows: readonly Row[]) => JSX.Element;
+}
+
+/** A list that is read page by page: its rows, the way to more of them, and why there are none. */
+export function Pages<Row>({ of: list, lines, empty, children }: PagesProps<Row>): JSX.Element {
+  const { rows, failure, hasMore, loading } = list;
+  if (rows === undefined) return <Reading failure={failure} retry={list.retry} lines={lines} />;
   return (
-    <Empty icon="card" title={`${what} are not in your plan`}>
-      <p>Another plan has them. What is there already is kept.</p>
-      <ButtonLink href="/settings/billing" kind="primary">
-        See the plans
-      </ButtonLink>
-    </Empty>
+    <>
+      {rows.length === 0 ? empty : children(rows)}
+      {failure === undefined ? <More shown={hasMore} loading={loading} onMore={() => void list.more()} /> : <Failure error={failure} retry={list.retry} />}
+    </>
   );
 }
 

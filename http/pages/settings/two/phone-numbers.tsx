@@ -2,20 +2,19 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { call } from '../../api.ts';
+import { ApiError, call } from '../../api.ts';
 import { Button, IconButton } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
-import { Badge, Empty, Failure, Loading } from '../../design/feedback.tsx';
+import { Badge, Empty, Failure } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { notify } from '../../notices.ts';
+import type { PhoneNumber, VoiceProfile } from '../../records.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { NumberDialog } from './number-dialog.tsx';
 import { routingWords } from './number-routing.tsx';
 import { NumberSearch } from './number-search.tsx';
 import { type Paged, usePaged } from './paged.ts';
-import { More, NotInPlan, Part } from './parts.tsx';
-import type { PhoneNumber, VoiceProfile } from './records.ts';
-import { isPlanLimit } from './refusals.ts';
+import { Pages, Part, Reading } from './parts.tsx';
 import { VoiceProfiles } from './voice-profiles.tsx';
 
 export function PhoneNumbers(_props: SectionProps): JSX.Element {
@@ -24,9 +23,9 @@ export function PhoneNumbers(_props: SectionProps): JSX.Element {
   const profiles = voices.value?.voiceProfiles ?? [];
   return (
     <Section title="Phone numbers" intro="The numbers that customers call, and where each of them rings.">
-      {isPlanLimit(numbers.failure) ? (
+      {numbers.failure instanceof ApiError && numbers.failure.status === 402 ? (
         <div class="card">
-          <NotInPlan what="Phone numbers" />
+          <Reading failure={numbers.failure} retry={numbers.retry} what="Phone numbers" />
         </div>
       ) : (
         <>
@@ -42,21 +41,18 @@ export function PhoneNumbers(_props: SectionProps): JSX.Element {
 function Numbers({ numbers, profiles }: { readonly numbers: Paged<PhoneNumber>; readonly profiles: readonly VoiceProfile[] }): JSX.Element {
   const [changing, setChanging] = useState<PhoneNumber | undefined>(undefined);
   const [releasing, setReleasing] = useState<PhoneNumber | undefined>(undefined);
-  const { rows } = numbers;
   return (
     <Part id="numbers" title="Your numbers">
-      {rows === undefined ? (
-        numbers.failure === undefined ? (
-          <Loading lines={2} />
-        ) : (
-          <Failure error={numbers.failure} retry={numbers.reload} />
-        )
-      ) : rows.length === 0 ? (
-        <Empty icon="call" title="No numbers yet">
-          <p>Find one below, and customers can call you within a minute.</p>
-        </Empty>
-      ) : (
-        <>
+      <Pages
+        of={numbers}
+        lines={2}
+        empty={
+          <Empty icon="call" title="No numbers yet">
+            <p>Find one below, and customers can call you within a minute.</p>
+          </Empty>
+        }
+      >
+        {(rows) => (
           <div class="table-frame">
             <table class="table stacks">
               <thead>
@@ -83,6 +79,7 @@ function Numbers({ numbers, profiles }: { readonly numbers: Paged<PhoneNumber>; 
                         {number.voicemailEnabled && <Badge>Voicemail</Badge>}
                         {number.recordingEnabled && <Badge kind="warn">Recorded</Badge>}
                         {(number.voiceProfileId !== null || number.welcomeAudioUrl !== null) && <Badge>Greeting</Badge>}
+                        {number.businessHours !== null && <Badge>Own hours</Badge>}
                       </span>
                     </td>
                     <td class="actions">
@@ -96,10 +93,8 @@ function Numbers({ numbers, profiles }: { readonly numbers: Paged<PhoneNumber>; 
               </tbody>
             </table>
           </div>
-          {numbers.failure !== undefined && <Failure error={numbers.failure} retry={() => void numbers.more()} />}
-          <More shown={numbers.hasMore} loading={numbers.loading} onMore={() => void numbers.more()} />
-        </>
-      )}
+        )}
+      </Pages>
       {changing !== undefined && (
         <NumberDialog
           number={changing}

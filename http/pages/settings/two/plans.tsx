@@ -2,16 +2,16 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { webUrl } from '../../addresses.ts';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
 import { Badge } from '../../design/feedback.tsx';
 import { SelectField } from '../../design/field.tsx';
 import { notify } from '../../notices.ts';
+import type { BillingInterval, Standing, Subscription } from '../../records.ts';
 import { intervalNames, type PlanWords, plans } from './billing-words.ts';
 import { Part } from './parts.tsx';
-import type { Interval, Standing, Subscription } from './records.ts';
-import { webUrl } from './refusals.ts';
 
 interface Checkout {
   readonly url?: string;
@@ -26,7 +26,7 @@ export function goTo(url: string | undefined): void {
 
 export function Plans({ standing, onChanged }: { readonly standing: Standing; readonly onChanged: () => void }): JSX.Element {
   const { subscription, planId, locked, billingSource } = standing;
-  const [interval, setInterval] = useState<Interval>(subscription?.billingInterval ?? 'monthly');
+  const [interval, setInterval] = useState<BillingInterval>(subscription?.billingInterval ?? 'monthly');
   const [chosen, setChosen] = useState<PlanWords | undefined>(undefined);
   const isPresent = (plan: PlanWords): boolean => !locked && plan.id === planId && subscription !== null && subscription.status !== 'trialing' && !subscription.cancelAtPeriodEnd && subscription.billingInterval === interval;
   const charges = billingSource === 'stripe';

@@ -7,8 +7,8 @@ import { Button } from '../../design/button.tsx';
 import { Badge, Empty } from '../../design/feedback.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
+import type { KbChunk } from '../../records.ts';
 import { OutLink, Part } from './parts.tsx';
-import type { KbChunk } from './records.ts';
 
 const counts = ['3', '5', '10', '20'].map((value) => ({ value, label: value }));
 

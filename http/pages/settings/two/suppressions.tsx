@@ -5,31 +5,21 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
-import { Failure, Loading } from '../../design/feedback.tsx';
 import { Time } from '../../design/time.tsx';
 import { notify } from '../../notices.ts';
+import type { Suppression } from '../../records.ts';
 import { usePaged } from './paged.ts';
-import { More, Part } from './parts.tsx';
-import type { Suppression } from './records.ts';
+import { Pages, Part } from './parts.tsx';
 
 const reasons = { bounce: 'Mail came back', rejected: 'Refused there for good' } as const satisfies Record<Suppression['reason'], string>;
 
 export function Suppressions(): JSX.Element {
   const list = usePaged<Suppression>('/email/suppressions', 'suppressions');
   const [removing, setRemoving] = useState<Suppression | undefined>(undefined);
-  const { rows } = list;
   return (
     <Part id="suppressions" title="Addresses that cannot be reached" intro="Nothing is sent to them, so that your domain keeps its good name.">
-      {rows === undefined ? (
-        list.failure === undefined ? (
-          <Loading lines={2} />
-        ) : (
-          <Failure error={list.failure} retry={list.reload} />
-        )
-      ) : rows.length === 0 ? (
-        <p class="soft">None. Every mail has been taken so far.</p>
-      ) : (
-        <>
+      <Pages of={list} lines={2} empty={<p class="soft">None. Mail goes to every address.</p>}>
+        {(rows) => (
           <div class="table-frame">
             <table class="table stacks">
               <thead>
@@ -60,9 +50,8 @@ export function Suppressions(): JSX.Element {
               </tbody>
             </table>
           </div>
-          <More shown={list.hasMore} loading={list.loading} onMore={() => void list.more()} />
-        </>
-      )}
+        )}
+      </Pages>
       {removing !== undefined && (
         <Confirm
           title="Send mail there again?"

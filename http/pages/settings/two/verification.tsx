@@ -25,7 +25,7 @@ export function Verification(_props: SectionProps): JSX.Element {
       <VerifyServices list={list} />
       <Credits />
       <VerifyWebhooks />
-      <Verifications services={list.value?.services ?? []} />
+      <Verifications services={list.value?.services} />
     </Section>
   );
 }

@@ -4,20 +4,21 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
-import { Badge, Failure, Loading } from '../../design/feedback.tsx';
+import { Badge } from '../../design/feedback.tsx';
 import { SelectField } from '../../design/field.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
-import { Part } from './parts.tsx';
-import type { VerificationRow, VerifyService } from './records.ts';
+import type { Verification, VerifyService } from '../../records.ts';
+import { Part, Reading } from './parts.tsx';
 import { channelName, statusKinds, statusNames } from './verify-words.ts';
 
 const shownRows = 50;
 
-export function Verifications({ services }: { readonly services: readonly VerifyService[] }): JSX.Element {
+/** `services` is undefined while it is not known which there are. */
+export function Verifications({ services }: { readonly services: readonly VerifyService[] | undefined }): JSX.Element {
   const [serviceId, setServiceId] = useState('');
-  const { value, failure, loading, reload } = useResource((signal) => call<{ verifications: VerificationRow[] }>('GET', '/verify', { query: { limit: shownRows, serviceId }, signal }), [serviceId]);
-  const nameOf = (id: string): string => services.find((service) => service.id === id)?.name ?? 'A former service';
+  const { value, failure, loading, reload } = useResource((signal) => call<{ verifications: Verification[] }>('GET', '/verify', { query: { limit: shownRows, serviceId }, signal }), [serviceId]);
+  const nameOf = (id: string): string => (services === undefined ? '' : (services.find((service) => service.id === id)?.name ?? 'A former service'));
   return (
     <Part
       id="verifications"
@@ -29,18 +30,14 @@ export function Verifications({ services }: { readonly services: readonly Verify
         </Button>
       }
     >
-      {services.length > 1 && <SelectField label="Of the service" value={serviceId} choices={[{ value: '', label: 'All' }, ...services.map(({ id, name }) => ({ value: id, label: name }))]} onValue={setServiceId} />}
+      {services !== undefined && services.length > 1 && <SelectField label="Of the service" value={serviceId} choices={[{ value: '', label: 'All' }, ...services.map(({ id, name }) => ({ value: id, label: name }))]} onValue={setServiceId} />}
       {value === undefined ? (
-        failure === undefined ? (
-          <Loading lines={3} />
-        ) : (
-          <Failure error={failure} retry={reload} />
-        )
+        <Reading failure={failure} retry={reload} lines={3} />
       ) : value.verifications.length === 0 ? (
         <p class="soft">None was sent yet.</p>
       ) : (
         <div class="table-frame">
-          <table class="table">
+          <table class="table stacks">
             <thead>
               <tr>
                 <th scope="col">To</th>
@@ -57,12 +54,12 @@ export function Verifications({ services }: { readonly services: readonly Verify
               {value.verifications.map((row) => (
                 <tr key={row.id}>
                   <td>{row.to}</td>
-                  <td>{channelName(row.channel)}</td>
-                  <td>{nameOf(row.serviceId)}</td>
+                  <td data-label="By">{channelName(row.channel)}</td>
+                  <td data-label="Service">{nameOf(row.serviceId)}</td>
                   <td>
                     <Badge kind={statusKinds[row.status]}>{statusNames[row.status]}</Badge>
                   </td>
-                  <td class="number">{row.attempts}</td>
+                  <td class="number" data-label="Wrong tries">{row.attempts}</td>
                   <td>
                     <Time at={row.createdAt} />
                   </td>

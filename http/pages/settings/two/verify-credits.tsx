@@ -1,23 +1,23 @@
 // What may be spent on one-time codes.
 
 import type { JSX } from 'preact';
-import { ApiError, call } from '../../api.ts';
+import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
-import { Banner, Failure, Loading } from '../../design/feedback.tsx';
+import { Banner } from '../../design/feedback.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
 import { notify } from '../../notices.ts';
+import type { VerifyCredits } from '../../records.ts';
 import { amountOf } from '../../times.ts';
-import { Part } from './parts.tsx';
-import type { VerifyCredits } from './records.ts';
-import { amountText, centsOf } from './verify-words.ts';
+import { amountError, amountText, centsOf } from '../amounts.ts';
+import { Part, Reading } from './parts.tsx';
 
 export function Credits(): JSX.Element {
   const { value, failure, reload, set } = useResource((signal) => call<VerifyCredits>('GET', '/verify/credits', { signal }), []);
   return (
     <Part id="credits" title="Credits" intro="A code costs 1 cent by email, 5 by text message, 10 by phone call. Codes of test keys cost nothing.">
-      {value === undefined ? failure === undefined ? <Loading lines={2} /> : <Failure error={failure} retry={reload} /> : <CreditForm credits={value} onSaved={set} />}
+      {value === undefined ? <Reading failure={failure} retry={reload} lines={2} /> : <CreditForm credits={value} onSaved={set} />}
     </Part>
   );
 }
@@ -25,10 +25,7 @@ export function Credits(): JSX.Element {
 function CreditForm({ credits, onSaved }: { readonly credits: VerifyCredits; readonly onSaved: (credits: VerifyCredits) => void }): JSX.Element {
   const start = { balanceCents: amountText(credits.balanceCents), spendCapCents: amountText(credits.spendCapCents) };
   const form = useForm(start, async ({ balanceCents, spendCapCents }) => {
-    const body = { balanceCents: centsOf(balanceCents), spendCapCents: centsOf(spendCapCents) };
-    const wrong = Object.entries(body).filter(([, cents]) => cents === undefined);
-    if (wrong.length > 0) throw new ApiError(400, 'validation_error', 'That is no amount.', { fieldErrors: Object.fromEntries(wrong.map(([name]) => [name, ['must be an amount, such as 25.00']])) });
-    const saved = await call<VerifyCredits>('PUT', '/verify/credits', { body });
+    const saved = await call<VerifyCredits>('PUT', '/verify/credits', { body: { balanceCents: centsOf(balanceCents), spendCapCents: centsOf(spendCapCents) } });
     form.reset({ balanceCents: amountText(saved.balanceCents), spendCapCents: amountText(saved.spendCapCents) });
     onSaved(saved);
     notify({ kind: 'done', text: 'Saved.' });
@@ -47,8 +44,8 @@ function CreditForm({ credits, onSaved }: { readonly credits: VerifyCredits; rea
         }
       >
         <div class="columns">
-          <TextField label="Balance in dollars" optional inputMode="decimal" value={form.values.balanceCents} onValue={(next) => form.set('balanceCents', next)} error={form.errorOf('balanceCents')} hint="Empty: nothing is counted." />
-          <TextField label="At most in a month, in dollars" optional inputMode="decimal" value={form.values.spendCapCents} onValue={(next) => form.set('spendCapCents', next)} error={form.errorOf('spendCapCents')} hint="Empty: no limit." />
+          <TextField label="Balance in dollars" optional inputMode="decimal" value={form.values.balanceCents} onValue={(next) => form.set('balanceCents', next)} error={amountError(form.errorOf('balanceCents'))} hint="Empty: nothing is counted." />
+          <TextField label="At most in a month, in dollars" optional inputMode="decimal" value={form.values.spendCapCents} onValue={(next) => form.set('spendCapCents', next)} error={amountError(form.errorOf('spendCapCents'))} hint="Empty: no limit." />
         </div>
       </Form>
     </>

@@ -6,15 +6,15 @@ import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Copyable } from '../../design/copyable.tsx';
 import { Confirm, Dialog } from '../../design/dialog.tsx';
-import { Badge, Empty, Failure, Loading } from '../../design/feedback.tsx';
+import { Badge, Empty } from '../../design/feedback.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import type { Resource } from '../../design/resource.ts';
 import { notify, notifyFailure } from '../../notices.ts';
+import type { VerifyService } from '../../records.ts';
 import { spanOf } from '../../times.ts';
-import { Choices } from './choices.tsx';
-import { Part } from './parts.tsx';
-import type { VerifyService } from './records.ts';
+import { CheckList } from '../check-list.tsx';
+import { Part, Reading } from './parts.tsx';
 import { channels, channelsInWords, countriesInWords, countriesOf } from './verify-words.ts';
 
 export interface ServiceList {
@@ -51,11 +51,7 @@ export function VerifyServices({ list }: { readonly list: Resource<ServiceList> 
       }
     >
       {list.value === undefined ? (
-        list.failure === undefined ? (
-          <Loading lines={2} />
-        ) : (
-          <Failure error={list.failure} retry={list.reload} />
-        )
+        <Reading failure={list.failure} retry={list.reload} lines={2} />
       ) : list.value.services.length === 0 ? (
         <Empty icon="check" title="No services yet">
           <p>Make one, and a key that may send codes, and your programs can begin.</p>
@@ -108,9 +104,10 @@ export function VerifyServices({ list }: { readonly list: Resource<ServiceList> 
 }
 
 function ServiceDialog({ service, onSaved, onClose }: { readonly service: VerifyService | undefined; readonly onSaved: () => void; readonly onClose: () => void }): JSX.Element {
+  const enabled: readonly string[] = service?.enabledChannels ?? channels.map(({ value }) => value);
   const start = {
     name: service?.name ?? '',
-    channels: (service?.enabledChannels ?? channels.map(({ value }) => value)) as readonly string[],
+    channels: enabled,
     countries: (service?.allowedCountries ?? ['US', 'CA']).join(', '),
     perMinuteCap: String(service?.perMinuteCap ?? 10),
     perDayCap: String(service?.perDayCap ?? 1000),
@@ -132,7 +129,7 @@ function ServiceDialog({ service, onSaved, onClose }: { readonly service: Verify
   });
   const { values, set, errorOf } = form;
   return (
-    <Dialog title={service === undefined ? 'Make a service' : `Change ${service.name}`} onClose={onClose}>
+    <Dialog title={service === undefined ? 'Make a service' : `Change ${service.name}`} wide onClose={onClose}>
       <Form
         form={form}
         label={service === undefined ? 'Make a service' : 'Change a service'}
@@ -148,7 +145,7 @@ function ServiceDialog({ service, onSaved, onClose }: { readonly service: Verify
         }
       >
         <TextField label="Name" maxLength={120} placeholder="Sign-in" value={values.name} onValue={(next) => set('name', next)} error={errorOf('name')} />
-        <Choices legend="Codes come by" choices={channels} chosen={values.channels} onChosen={(next) => set('channels', next)} error={errorOf('enabledChannels')} />
+        <CheckList label="Codes come by" items={channels} chosen={values.channels} onChosen={(next) => set('channels', next)} error={errorOf('enabledChannels')} />
         <TextField label="To numbers of" spellcheck={false} value={values.countries} onValue={(next) => set('countries', next)} error={errorOf('allowedCountries')} hint="Countries by their two letters, such as US, CA, DE; * for everywhere." />
         <div class="columns">
           <TextField label="At most a minute" type="number" min={1} max={1000} value={values.perMinuteCap} onValue={(next) => set('perMinuteCap', next)} error={errorOf('perMinuteCap')} />

@@ -5,38 +5,27 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
-import { Badge, Failure, Loading } from '../../design/feedback.tsx';
+import { Badge } from '../../design/feedback.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
+import type { Webhook } from '../../records.ts';
 import { keepOnce } from './once.ts';
-import { Part } from './parts.tsx';
-import type { Webhook } from './records.ts';
-import { atField } from './refusals.ts';
-
-const refusedAt = { forbidden_url: 'url' };
+import { Part, Reading } from './parts.tsx';
 
 export function VerifyWebhooks(): JSX.Element {
   const { value, failure, reload, set } = useResource((signal) => call<{ webhooks: Webhook[] }>('GET', '/verify/webhooks', { signal }), []);
   const [removing, setRemoving] = useState<Webhook | undefined>(undefined);
   const form = useForm({ url: '' }, async ({ url }) => {
-    try {
-      const made = await call<Webhook & { secret: string }>('POST', '/verify/webhooks', { body: { url: url.trim() } });
-      keepOnce({ what: 'signing secret', name: made.url, secret: made.secret });
-      form.reset({ url: '' });
-      reload();
-    } catch (error) {
-      throw atField(error, refusedAt);
-    }
-  });
+    const made = await call<Webhook & { secret: string }>('POST', '/verify/webhooks', { body: { url: url.trim() } });
+    keepOnce({ what: 'signing secret', name: made.url, secret: made.secret });
+    form.reset({ url: '' });
+    reload();
+  }, { forbidden_url: 'url' });
   return (
     <Part id="verify-webhooks" title="Webhooks" intro="Told once for each code that was guessed at five times.">
       {value === undefined ? (
-        failure === undefined ? (
-          <Loading lines={2} />
-        ) : (
-          <Failure error={failure} retry={reload} />
-        )
+        <Reading failure={failure} retry={reload} lines={2} />
       ) : (
         value.webhooks.length > 0 && (
           <ul class="plain-rows">

@@ -1,6 +1,7 @@
 // One-time codes in words.
 
-import type { VerificationRow, VerifyChannel } from './records.ts';
+import type { Verification } from '../../records.ts';
+
 
 /** Those that can be chosen; the others of the API are not offered yet. */
 export const channels = [
@@ -8,20 +9,20 @@ export const channels = [
   { value: 'sms', label: 'Text message' },
   { value: 'voice', label: 'Phone call' },
   { value: 'totp', label: 'Authenticator app' },
-] as const satisfies readonly { readonly value: VerifyChannel; readonly label: string }[];
+] as const;
 
-export function channelName(channel: VerifyChannel): string {
+export function channelName(channel: string): string {
   return channels.find(({ value }) => value === channel)?.label ?? channel;
 }
 
 /** "Email, text message" */
-export function channelsInWords(enabled: readonly VerifyChannel[]): string {
+export function channelsInWords(enabled: readonly string[]): string {
   const words = enabled.map(channelName).join(', ').toLowerCase();
   return words === '' ? 'By no way yet' : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-export const statusNames = { pending: 'Waiting', verified: 'Verified', expired: 'Expired', failed: 'Too many wrong codes' } as const satisfies Record<VerificationRow['status'], string>;
-export const statusKinds = { pending: 'accent', verified: 'good', expired: undefined, failed: 'bad' } as const satisfies Record<VerificationRow['status'], string | undefined>;
+export const statusNames = { pending: 'Waiting', verified: 'Verified', expired: 'Expired', failed: 'Too many wrong codes' } as const satisfies Record<Verification['status'], string>;
+export const statusKinds = { pending: 'accent', verified: 'good', expired: undefined, failed: 'bad' } as const satisfies Record<Verification['status'], string | undefined>;
 
 /** "US, ca" as the API takes it. */
 export function countriesOf(text: string): string[] {
@@ -47,16 +48,4 @@ function regionName(regions: Intl.DisplayNames, code: string): string {
     // Two letters that are no country's.
     return code;
   }
-}
-
-/** Cents of an amount as it is typed; undefined where it is none. Empty is null: without a limit. */
-export function centsOf(text: string): number | null | undefined {
-  const trimmed = text.trim().replace(',', '.');
-  if (trimmed === '') return null;
-  return /^-?\d+(?:\.\d{1,2})?$/.test(trimmed) ? Math.round(Number(trimmed) * 100) : undefined;
-}
-
-/** As it is typed. */
-export function amountText(cents: number | null): string {
-  return cents === null ? '' : (cents / 100).toFixed(2);
 }

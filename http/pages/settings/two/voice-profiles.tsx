@@ -6,8 +6,8 @@ import { Button } from '../../design/button.tsx';
 import { TextArea, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { notify } from '../../notices.ts';
+import type { VoiceProfile } from '../../records.ts';
 import { Part } from './parts.tsx';
-import type { VoiceProfile } from './records.ts';
 
 export function VoiceProfiles({ profiles, onMade }: { readonly profiles: readonly VoiceProfile[]; readonly onMade: (profile: VoiceProfile) => void }): JSX.Element {
   const form = useForm({ name: '', greetingText: '', voice: '' }, async ({ name, greetingText, voice }) => {

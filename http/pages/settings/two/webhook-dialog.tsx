@@ -6,24 +6,16 @@ import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { Checkbox, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
-import { Choices } from './choices.tsx';
+import type { Webhook } from '../../records.ts';
+import { CheckList } from '../check-list.tsx';
 import { eventGroups } from './events.ts';
-import type { Webhook } from './records.ts';
-import { atField } from './refusals.ts';
-
-const refusedAt = { forbidden_url: 'url' };
 
 export function WebhookDialog({ onMade, onClose }: { readonly onMade: (made: Webhook & { readonly secret: string }) => void; readonly onClose: () => void }): JSX.Element {
   const start: { url: string; description: string; all: boolean; events: readonly string[] } = { url: '', description: '', all: true, events: [] };
   const form = useForm(start, async ({ url, description, all, events }) => {
-    try {
-      onMade(await call('POST', '/webhooks', { body: { url: url.trim(), events: all ? ['*'] : events, description: description.trim() === '' ? null : description } }));
-    } catch (error) {
-      throw atField(error, refusedAt);
-    }
-  });
+    onMade(await call('POST', '/webhooks', { body: { url: url.trim(), events: all ? ['*'] : events, description: description.trim() === '' ? null : description } }));
+  }, { forbidden_url: 'url' });
   const { url, description, all, events } = form.values;
-  const chooseIn = (types: readonly string[], chosen: readonly string[]): void => form.set('events', [...events.filter((type) => !types.includes(type)), ...chosen]);
   return (
     <Dialog title="Add a webhook" wide onClose={onClose}>
       <Form
@@ -46,12 +38,12 @@ export function WebhookDialog({ onMade, onClose }: { readonly onMade: (made: Web
         {!all && (
           <div class="columns">
             {eventGroups.map(({ title, events: members }) => (
-              <Choices key={title} legend={title} choices={members.map(({ type, label }) => ({ value: type, label }))} chosen={events} onChosen={(chosen) => chooseIn(members.map(({ type }) => type), chosen)} />
+              <CheckList key={title} wide label={title} items={members.map(({ type, label }) => ({ value: type, label }))} chosen={events} onChosen={(next) => form.set('events', next)} />
             ))}
           </div>
         )}
         {!all && form.errorOf('events') !== undefined && (
-          <p class="choices-error" role="alert">
+          <p class="error" role="alert">
             Choose at least one.
           </p>
         )}

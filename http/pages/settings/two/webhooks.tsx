@@ -4,14 +4,15 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
-import { Badge, Empty, Failure, Loading } from '../../design/feedback.tsx';
+import { Badge, Empty } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
+import type { Webhook } from '../../records.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { eventsInWords } from './events.ts';
 import { keepOnce } from './once.ts';
-import type { Webhook } from './records.ts';
+import { Reading } from './parts.tsx';
 import { SecretOnce } from './secret-once.tsx';
 import { WebhookDialog } from './webhook-dialog.tsx';
 
@@ -32,11 +33,7 @@ export function Webhooks({ item }: SectionProps): JSX.Element {
     >
       <SecretOnce />
       {value === undefined ? (
-        failure === undefined ? (
-          <Loading />
-        ) : (
-          <Failure error={failure} retry={reload} />
-        )
+        <Reading failure={failure} retry={reload} />
       ) : value.webhooks.length === 0 ? (
         <div class="card">
           <Empty icon="hook" title="No webhooks yet">

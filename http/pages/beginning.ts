@@ -2,7 +2,7 @@
 // waits for the socket a moment; where it comes later, what was read is read again.
 
 import { effect } from '@preact/signals';
-import { connection } from '../live.ts';
+import { connection } from './live.ts';
 
 const patienceMs = 600;
 

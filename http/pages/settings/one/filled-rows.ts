@@ -1,12 +1,4 @@
-// Addresses as people paste them, brought down to what the service takes.
-
-/** The host of what comes from an address bar. */
-export function hostOf(text: string): string {
-  return text
-    .trim()
-    .replace(/^https?:\/\//i, '')
-    .replace(/[/?#].*$/, '');
-}
+// Lists that are typed row by row, some of them left empty.
 
 /** Without the rows that were left empty. */
 export function filled(rows: readonly string[]): readonly string[] {

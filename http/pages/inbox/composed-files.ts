@@ -1,0 +1,93 @@
+// The files of what is being written, per conversation: those on their way and those that are there. They go on while another
+// conversation is looked at, and are found again on coming back; those that arrived are kept with the draft.
+
+import { signal, type Signal } from '@preact/signals';
+import { messageOf, token } from '../api.ts';
+import { notify } from '../notices.ts';
+import { draftOf } from './drafts.ts';
+import type { SentFile } from './timeline.ts';
+import { maxFiles, type Upload, upload } from './uploads.ts';
+
+const kept = new Map<string, ComposedFiles>();
+let count = 0;
+
+// Whoever signs in next has other drafts.
+token.subscribe(() => {
+  for (const files of kept.values()) files.clear();
+  kept.clear();
+});
+
+export function filesOf(conversationId: string): ComposedFiles {
+  let found = kept.get(conversationId);
+  if (found === undefined) {
+    // What has no files is not remembered.
+    for (const [id, files] of kept) if (files.all.peek().length === 0) kept.delete(id);
+    found = new ComposedFiles(draftOf(conversationId)?.attachments ?? []);
+    kept.set(conversationId, found);
+  }
+  return found;
+}
+
+export class ComposedFiles {
+  readonly all: Signal<readonly Upload[]>;
+  readonly #given = new Map<number, { readonly file: File; readonly abort: AbortController }>();
+
+  constructor(arrived: readonly SentFile[]) {
+    this.all = signal(arrived.map((file) => ({ id: (count += 1), name: file.name, size: file.size, progress: 1, file })));
+  }
+
+  get arrived(): readonly SentFile[] {
+    return this.all.value.flatMap(({ file }) => (file === undefined ? [] : [file]));
+  }
+
+  get isBusy(): boolean {
+    return this.all.value.some(({ file, problem }) => file === undefined && problem === undefined);
+  }
+
+  add(files: Iterable<File>): void {
+    const given = [...files];
+    const room = maxFiles - this.all.peek().length;
+    if (given.length > room) notify({ kind: 'problem', text: `A message takes ${maxFiles} files.` });
+    for (const file of given.slice(0, room)) {
+      const id = (count += 1);
+      this.all.value = [...this.all.peek(), { id, name: file.name === '' ? 'file' : file.name, size: file.size, progress: 0 }];
+      this.#begin(id, file);
+    }
+  }
+
+  retry(id: number): void {
+    const known = this.#given.get(id);
+    if (known === undefined) return;
+    this.all.value = this.all.peek().map((one) => (one.id === id ? { id, name: one.name, size: one.size, progress: 0 } : one));
+    this.#begin(id, known.file);
+  }
+
+  /** Stops it, too. */
+  remove(id: number): void {
+    this.#given.get(id)?.abort.abort();
+    this.#given.delete(id);
+    this.all.value = this.all.peek().filter((one) => one.id !== id);
+  }
+
+  clear(): void {
+    for (const { id } of this.all.peek()) this.remove(id);
+  }
+
+  #begin(id: number, file: File): void {
+    const abort = new AbortController();
+    this.#given.set(id, { file, abort });
+    upload({ file, signal: abort.signal, onProgress: (progress) => this.#change(id, { progress }) }).then(
+      (sent) => {
+        this.#given.delete(id);
+        this.#change(id, { progress: 1, file: sent });
+      },
+      (error: unknown) => {
+        if (!abort.signal.aborted) this.#change(id, { problem: messageOf(error) });
+      },
+    );
+  }
+
+  #change(id: number, changes: Partial<Upload>): void {
+    this.all.value = this.all.peek().map((one) => (one.id === id ? { ...one, ...changes } : one));
+  }
+}

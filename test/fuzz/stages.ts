@@ -1,0 +1,170 @@
+// What must be there before some operations can be done at all: a token that was mailed, a call that is answered, a link that was signed, a
+// provider's event. Each is made anew before every request, since most count once, and is what somebody holds who means well; requests.ts
+// begins with it and gets things wrong. What requests from the pools alone bring about has no place here.
+
+import { Secret, TOTP } from 'otpauth';
+import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { suppress } from '../../engine/suppressions.ts';
+import { reportTypes } from '../../http/report-types.ts';
+import { password } from '../support/service.ts';
+import { accountSid } from '../support/twilio.ts';
+import type { Known } from './requests.ts';
+import type { World } from './world.ts';
+
+type Stage = (world: World) => Promise<Known>;
+
+const suppressOne = command('test.suppress', (ctx, { email }: { email: string }): void => suppress(ctx, email, 'bounce', '550 no such user'));
+const jobs = ['chats', 'tickets', 'calls'];
+let count = 0;
+
+/** By operation. */
+const stages: Readonly<Record<string, Stage>> = {
+  'auth.join': async (world) => {
+    const email = `joining${(count += 1)}@example.org`;
+    await world.asAdmin('POST', '/agents/invite', { email, name: 'New', role: 'agent' });
+    return { body: { code: await mailed(world, email, /\/join\/([\w-]+)/), password } };
+  },
+  'auth.resetPassword': async (world) => {
+    const email = world.emailOf(world.people.agent);
+    await world.asAdmin('POST', '/auth/forgot-password', { email });
+    return { body: { token: await mailed(world, email, /reset-password\?token=([\w-]+)/), newPassword: password } };
+  },
+
+  'call.answer': async (world) => ({ caller: 'admin', params: { conversationId: await rungCall(world) }, body: {} }),
+  'call.hold': async (world) => ({ caller: 'admin', params: { conversationId: await answeredCall(world) }, body: {} }),
+  'call.transfer': async (world) => {
+    const conversationId = await answeredCall(world);
+    return { caller: 'admin', params: { conversationId }, body: { agentId: await ableAgent(world), expectedVersion: (await world.asAdmin('GET', `/calls/${conversationId}`)).version } };
+  },
+  'conversation.assignToAgent': async (world) => {
+    const { id, version } = await world.service.chat(await world.admin());
+    return { caller: 'admin', params: { conversationId: id }, body: { agentId: await ableAgent(world), expectedVersion: version } };
+  },
+
+  'storage.put': (world) => presignedUpload(world),
+  'storage.read': async (world) => {
+    const { params = {}, query, headers, body } = await presignedUpload(world);
+    const link = `${world.service.url}/storage/${params['workspaceId']}/${params['kind']}/${params['uploadId']}/${params['filename']}?${new URLSearchParams(query)}`;
+    await fetch(link, { method: 'PUT', headers: { ...headers }, body: Buffer.from(body) });
+    return { params };
+  },
+  'report.download': async (world) => {
+    const type = reportTypes[(count += 1) % reportTypes.length] ?? '';
+    const { url } = await world.asAdmin('GET', `/reports/export?type=${type}&format=${count % 2 === 0 ? 'csv' : 'json'}`);
+    return { params: { token: new URL(url).pathname.split('/').at(-1) ?? '' } };
+  },
+  'uploads.importFromUrl': async (world) => ({ caller: 'admin', body: { url: `${world.siteUrl}/logo.png` } }),
+  'kb.adoptDocument': async (world) => ({ caller: 'admin', params: { documentId: await crawledDocument(world) } }),
+  'kb.deleteDocument': async (world) => ({ caller: 'admin', params: { documentId: await crawledDocument(world) } }),
+
+  'agent.resendInvite': async (world) => {
+    const { id } = await world.asAdmin('POST', '/agents/invite', { email: `invited${(count += 1)}@example.org`, name: 'New', role: 'agent' });
+    return { caller: 'admin', params: { agentId: id } };
+  },
+  'site.update': async (world) => {
+    const { siteId } = await world.admin();
+    return { caller: 'admin', params: { siteId }, body: { expectedVersion: (await world.asAdmin('GET', `/sites/${siteId}`)).version, name: 'Shop' } };
+  },
+  'emailDomain.readOne': async (world) => ({ caller: 'admin', params: { domainId: (await world.asAdmin('POST', '/email/domain', { domain: 'shop1.example' })).domain.id } }),
+  'message.original': async (world) => {
+    const subject = `Where is number ${(count += 1)}?`;
+    await world.service.deliver(world.mailbox, { from: `kim${count}@example.org`, subject });
+    const { conversations } = await world.asAdmin('GET', '/conversations/queue?channel=ticket&limit=200');
+    const conversationId = conversations.find((one: { subject: string }) => one.subject === subject)?.id ?? raise(`no ticket of the mail ${subject}`);
+    const { messages } = await world.asAdmin('GET', `/conversations/${conversationId}/messages`);
+    return { caller: 'admin', params: { conversationId, messageId: messages.find((one: { senderType: string }) => one.senderType === 'visitor')?.id ?? raise('a mail without a message') } };
+  },
+  'suppression.delete': async (world) => {
+    const email = `bounced${(count += 1)}@example.org`;
+    const { workspaceId } = await world.admin();
+    await world.service.running.services.engine.execute(suppressOne, { workspaceId, caller: systemCaller, params: { email } });
+    return { caller: 'admin', params: { email } };
+  },
+
+  'oauth.authorize': async (world) => ({ query: world.authorization() }),
+  'verifyFactor.check': async (world) => {
+    const { factorId, secret } = await world.asKey('POST', '/verify/totp/enroll', { identity: 'kim@example.org' });
+    return { caller: 'key', body: { factorId, code: new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: world.service.clock.now() }) } };
+  },
+  'verifyService.delete': async (world) => ({ caller: 'admin', params: { serviceId: (await world.asAdmin('POST', '/verify/services', { name: 'Another' })).id } }),
+  'verifyWebhook.delete': async (world) => ({ caller: 'admin', params: { webhookId: (await world.asAdmin('POST', '/verify/webhooks', { url: `${world.siteUrl}/hook` })).id } }),
+
+  'widget.app': async (world) => ({ params: { file: await namedIn(world, '/widget.js', /app-[\w-]+\.js/) } }),
+  'page.asset': async (world) => ({ params: { file: await namedIn(world, '/sign-in', /(?<=\/assets\/)[^"]+/) } }),
+};
+
+/** Those that another company's servers call. */
+const providerStages: Readonly<Record<string, Stage>> = {
+  'carrier.twilio': async (world) => {
+    const call = { AccountSid: accountSid, CallSid: `CA${String((count += 1)).padStart(32, '0')}`, From: '+14155550123', To: world.line.e164 };
+    const [hook = '', said] = hooks[count % hooks.length] ?? [];
+    return { params: { hook }, body: { ...call, ...said } };
+  },
+  'billing.webhook': async (world) => ({ body: world.billingEvent() }),
+};
+
+/** What is known of a request to the operation that would be done; undefined where nothing has to be there. */
+export function stageOf(world: World, operation: string): (() => Promise<Known>) | undefined {
+  const stage = stages[operation] ?? (world.stripe === undefined ? undefined : providerStages[operation]);
+  return stage && (() => stage(world));
+}
+
+/** What Twilio says on each of its ways. */
+const hooks: readonly [string, Readonly<Record<string, string>>][] = [
+  ['voice', { CallStatus: 'ringing', Direction: 'inbound' }],
+  ['status', { CallStatus: 'completed', CallDuration: '73' }],
+  ['voicemail', { RecordingUrl: 'https://api.twilio.com/Recordings/RE1', RecordingDuration: '12' }],
+  ['transcription', { RecordingUrl: 'https://api.twilio.com/Recordings/RE1', TranscriptionStatus: 'completed', TranscriptionText: 'Call me back.' }],
+  ['recording', { RecordingUrl: 'https://api.twilio.com/Recordings/RE1', RecordingStatus: 'completed' }],
+];
+
+/** What the newest mail to this address holds. */
+async function mailed({ service }: World, email: string, pattern: RegExp): Promise<string> {
+  await service.settled();
+  return pattern.exec(service.newestMail(email)?.text ?? '')?.[1] ?? raise(`no mail to ${email} with ${pattern}`);
+}
+
+async function rungCall(world: World): Promise<string> {
+  // Whoever is in a call answers no other.
+  const { calls } = await world.asAdmin('GET', '/calls?state=live&limit=200');
+  for (const { id } of calls) await world.asAdmin('POST', `/calls/${id}/hangup`);
+  return world.ring();
+}
+
+async function answeredCall(world: World): Promise<string> {
+  const id = await rungCall(world);
+  await world.asAdmin('POST', `/calls/${id}/answer`, {});
+  return id;
+}
+
+/** Whose jobs may have been taken away meanwhile. */
+async function ableAgent(world: World): Promise<string> {
+  const { agentId } = world.people.agent;
+  await world.asAdmin('PATCH', `/agents/${agentId}`, { channels: jobs });
+  return agentId;
+}
+
+async function crawledDocument(world: World): Promise<string> {
+  const url = `${world.siteUrl}/pages/${(count += 1)}`;
+  await world.asAdmin('POST', '/kb/ingest/url', { url, maxPages: 1 });
+  await world.service.settled();
+  const { documents } = await world.asAdmin('GET', '/kb/documents');
+  return documents.find(({ sourceUrl }: { sourceUrl: string | null }) => sourceUrl === url)?.id ?? raise(`${url} was not read`);
+}
+
+/** The name of a file that a page or a script of ours loads. */
+async function namedIn({ service }: World, path: string, pattern: RegExp): Promise<string> {
+  const text = await (await fetch(`${service.url}${path}`)).text();
+  return pattern.exec(text)?.[0] ?? raise(`${path} names no ${pattern}`);
+}
+
+async function presignedUpload(world: World): Promise<Known & { readonly body: Uint8Array }> {
+  const file = { filename: 'a.txt', contentType: 'text/plain', size: 64 };
+  const { pathname, searchParams } = new URL((await world.asAdmin('POST', '/uploads/presigned', file)).uploadUrl);
+  const [, , workspaceId = '', kind = '', uploadId = '', filename = ''] = pathname.split('/');
+  return { params: { workspaceId, kind, uploadId, filename }, query: Object.fromEntries(searchParams), headers: { 'Content-Type': file.contentType }, body: Buffer.from('Where is my order?') };
+}
+
+function raise(message: string): never {
+  throw new Error(message);
+}

@@ -1,0 +1,14 @@
+import t from 'tap';
+import { createMailReader } from '../workers/mail-reader.ts';
+
+t.test('[4.20] HTML of more tags than anybody writes is shown as its text, as far as it was looked at, and in time', async (t) => {
+  const reader = createMailReader({ dnsServers: undefined });
+  t.teardown(() => reader.stop());
+  for (const tag of ['<div>', '<ul><li>', '<b>']) {
+    const html = `<p>Hello Kim,</p>${tag.repeat(1_000_000 / tag.length)}Good bye`;
+    t.match(await reader.display({ text: null, html }), { body: /^Hello Kim,[\s\S]*…$/, bodyHtml: null }, `${tag}, for which a minute was not enough`);
+  }
+  t.same(await reader.display({ text: 'Hello Kim,', html: '<i>'.repeat(30_000) }), { body: 'Hello Kim,', bodyHtml: null }, 'a text beside it is whole');
+  const many = '<b>x</b>'.repeat(9000);
+  t.same(await reader.display({ text: 'Hello Kim,', html: many }), { body: 'Hello Kim,', bodyHtml: many }, 'fewer are shown as they are');
+});

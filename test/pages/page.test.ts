@@ -1,0 +1,97 @@
+// What a page keeps and does by itself, without a service: keys, notices, drafts, files on their way, records in whatever order.
+
+import { hurry, look, onRequest, page, turns, until, uploadsUnderWay } from './browser-parts.ts';
+import t from 'tap';
+import { keepCall, liveCalls } from '../../http/pages/calls/live-calls.ts';
+import { addCommands, listenForKeys, setLetterKeys } from '../../http/pages/commands.ts';
+import { filesOf } from '../../http/pages/inbox/composed-files.ts';
+import { draftOf, keepDraft } from '../../http/pages/inbox/drafts.ts';
+import { holdNotices, notices, notify } from '../../http/pages/notices.ts';
+import type { Agent, Call } from '../../http/pages/records.ts';
+import { me } from '../../http/pages/session.ts';
+
+t.test('[3] a call that ended stays so, whatever answer comes after', async (t) => {
+  const call: Call = { id: 'c', version: 2, channel: 'call', status: 'open', state: 'answered', fromE164: null, callerName: null, toE164: '+12125550001', phoneNumberId: 'n', departmentId: null, assignedAgentId: 'a', handshake: null, ringingAgentIds: [], visitorId: null, contactId: null, voicemailId: null, events: [], createdAt: '2026-11-20T12:00:00.000Z', updatedAt: '2026-11-20T12:00:01.000Z' };
+  const held: Call = { ...call, state: 'on_hold', events: [{ eventType: 'on_hold', createdAt: call.updatedAt }] };
+  const ended: Call = { ...call, version: 3, state: 'ended', updatedAt: '2026-11-20T12:00:02.000Z' };
+  keepCall(call);
+  keepCall(held);
+  keepCall(call);
+  t.equal(liveCalls.value.get('c')?.state, 'on_hold');
+  keepCall(ended);
+  for (const late of [call, held]) keepCall(late);
+  t.notOk(liveCalls.value.has('c'));
+});
+
+t.test('a file goes on its way while another conversation is looked at', async (t) => {
+  onRequest(() => Promise.resolve(Response.json({ uploadUrl: 'http://127.0.0.1/storage/put', publicUrl: 'http://127.0.0.1/storage/cup.png', key: 'k' })));
+  t.teardown(() => onRequest(undefined));
+  const files = filesOf('one');
+  files.add([new File(['x'.repeat(10)], 'cup.png', { type: 'image/png' })]);
+  await until(() => uploadsUnderWay.length === 1);
+  filesOf('two');
+  t.equal(filesOf('one'), files);
+  const [request] = uploadsUnderWay.splice(0);
+  request?.upload.onprogress?.({ loaded: 5, total: 10 });
+  t.match(filesOf('one').all.value, [{ name: 'cup.png', progress: 0.5 }]);
+  Object.assign(request ?? {}, { status: 200 });
+  request?.onload?.();
+  await until(() => !filesOf('one').isBusy);
+  t.match(filesOf('one').arrived, [{ name: 'cup.png', size: 10 }]);
+  filesOf('one').clear();
+  filesOf('two');
+  t.strictSame(filesOf('one').all.value, []);
+});
+
+t.test('a draft is its writer\'s alone', async (t) => {
+  const draft = { body: 'Dear', mode: 'message' as const, attachments: [] };
+  const beIn = (id: string): void => {
+    const agent: Agent = { id, email: `${id}@example.com`, name: id, role: 'agent', status: 'away', channels: ['chats'], groups: [], groupIds: [], avatarUrl: null, hasPassword: true, inviteStatus: 'joined', canTransfer: false, createdAt: '2026-11-20T12:00:00.000Z' };
+    me.value = { agent, workspace: { id: 'w', name: 'Shop', timezone: 'UTC', locale: 'en' }, permissions: [] };
+  };
+  t.teardown(() => (me.value = undefined));
+  beIn('ann');
+  keepDraft('c', draft);
+  t.strictSame(draftOf('c'), draft);
+  beIn('bob');
+  t.equal(draftOf('c'), undefined);
+  beIn('ann');
+  t.strictSame(draftOf('c'), draft);
+  keepDraft('c', { ...draft, body: '' });
+  t.equal(draftOf('c'), undefined);
+});
+
+t.test('letters are keys until somebody turns them off; those of the system are none', async (t) => {
+  const done: string[] = [];
+  t.teardown(addCommands([{ id: 'one', title: 'One', group: 'G', keys: ['e', 'g i'], run: () => done.push('letter') }, { id: 'two', title: 'Two', group: 'G', keys: ['mod+k'], whileTyping: true, run: () => done.push('mod') }]));
+  listenForKeys();
+  const press = (key: string, held: { ctrlKey?: boolean; metaKey?: boolean } = {}) => page.dispatchEvent(Object.assign(new Event('keydown', { cancelable: true }), { key, code: '', ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, isComposing: false, repeat: false, ...held }));
+  press('e');
+  press('e', { metaKey: true });
+  press('g');
+  press('i');
+  press('k', { ctrlKey: true });
+  t.strictSame(done.splice(0), ['letter', 'letter', 'mod']);
+  setLetterKeys(false);
+  for (const key of ['e', 'g', 'i']) press(key);
+  press('k', { ctrlKey: true });
+  t.strictSame(done.splice(0), ['mod']);
+  setLetterKeys(true);
+  press('e');
+  t.strictSame(done, ['letter']);
+});
+
+t.test('a notice stays until somebody had the time to read it', async (t) => {
+  t.teardown(() => look(true));
+  look(false);
+  hurry(6000);
+  notify({ kind: 'news', text: 'Bob has it now.' });
+  await turns(20);
+  t.equal(notices.value.length, 1, 'nobody looks');
+  holdNotices(true);
+  look(true);
+  await turns(20);
+  t.equal(notices.value.length, 1, 'somebody points at it');
+  holdNotices(false);
+  await until(() => notices.value.length === 0);
+});
