@@ -22,16 +22,21 @@ const brotliQuality = 9;
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
-/** Compresses on other threads than the caller's. */
-export function compressFile(text: string): CompressedFile {
+/** `compressAs` works on other threads than the caller's, unless a test stands in. What failed, for want of memory say, is tried again by the next who takes it so. */
+export function compressFile(text: string, compressAs = compress): CompressedFile {
   const identity = Buffer.from(text);
   const made = new Map<Encoding, Promise<Uint8Array>>();
   return {
     hash: createHash('sha256').update(identity).digest('base64url').slice(0, hashChars),
     bytes(encoding) {
-      const known = made.get(encoding) ?? compress(identity, encoding);
-      made.set(encoding, known);
-      return known;
+      const known = made.get(encoding);
+      if (known !== undefined) return known;
+      const making = compressAs(identity, encoding).catch((error: unknown) => {
+        made.delete(encoding);
+        throw error;
+      });
+      made.set(encoding, making);
+      return making;
     },
   };
 }

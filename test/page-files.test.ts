@@ -1,6 +1,7 @@
 import { brotliDecompressSync } from 'node:zlib';
 import { request } from 'node:http';
 import t from 'tap';
+import { compressFile } from '../http/compressed-file.ts';
 import { pageAt, pagePaths } from '../http/pages/paths.ts';
 import { startService } from './support/service.ts';
 
@@ -82,6 +83,19 @@ t.test('a site may be tried on a page of the service, whatever its origins; no o
   const openLocal = (origin: string) => local.call('POST', '/widget/sessions', { body: { siteId: site.embedId, url: 'https://shop.example/' }, headers: { Origin: origin } });
   for (const origin of ['http://localhost:8080', 'http://127.0.0.1:8080', 'http://[::1]:8080']) t.equal((await openLocal(origin)).status, 200, origin);
   for (const origin of ['http://localhost:8081', 'https://localhost:8080', 'http://localhost.evil.test:8080']) t.equal((await openLocal(origin)).status, 403, origin);
+});
+
+t.test('what could not be compressed is compressed for the next who asks, and once for all after', async (t) => {
+  let tries = 0;
+  const file = compressFile('a text', async (identity) => {
+    tries += 1;
+    if (tries === 1) throw new Error('no memory is left');
+    return identity;
+  });
+  await t.rejects(file.bytes('br'), /no memory/);
+  t.equal(Buffer.from(await file.bytes('br')).toString(), 'a text');
+  await file.bytes('br');
+  t.equal(tries, 2);
 });
 
 t.test('which page is at an address', async (t) => {
