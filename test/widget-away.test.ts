@@ -109,7 +109,7 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
     for (const said of ['The first chat', 'The second chat']) {
       await text.fill(said);
       await text.press('Enter');
-      await lines.filter({ hasText: said }).waitFor();
+      await lines.filter({ hasText: said }).and(page.locator('[data-state=sent]')).waitFor();
       const [{ id }] = (await service.get('/conversations/queue', owner.token)).body.conversations;
       await service.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token);
       await panel.getByRole('button', { name: 'Start a new conversation' }).click();
@@ -122,7 +122,7 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
     t.equal(await lines.filter({ hasText: 'The second chat' }).count(), 0);
     await text.fill('And on');
     await text.press('Enter');
-    await lines.filter({ hasText: 'And on' }).waitFor();
+    await lines.filter({ hasText: 'And on' }).and(page.locator('[data-state=sent]')).waitFor();
     const open = (await service.get('/conversations/queue', owner.token)).body.conversations;
     t.equal(open.length, 1);
     t.same((await service.messages(open[0].id, owner.token)).filter((one: { senderType: string }) => one.senderType === 'visitor').map((one: { body: string }) => one.body).sort(), ['And on', 'The first chat']);
@@ -149,8 +149,8 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
     t.equal(await tones(), 1, 'turned on, and heard');
     await text.fill('Who is there?');
     await text.press('Enter');
-    await lines.filter({ hasText: 'Who is there?' }).waitFor();
-    const [{ id }] = (await service.get('/conversations/queue', owner.token)).body.conversations;
+    await lines.filter({ hasText: 'Who is there?' }).and(page.locator('[data-state=sent]')).waitFor();
+    const { id } = (await service.get('/conversations/queue', owner.token)).body.conversations.find(({ preview }: { preview: string }) => preview === 'Who is there?');
     const answer = (body: string) => service.post(`/conversations/${id}/messages`, { body }, owner.token);
     await answer('I am.');
     await lines.filter({ hasText: 'I am.' }).waitFor();
