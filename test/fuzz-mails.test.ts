@@ -19,6 +19,8 @@ const tooMuch: readonly [string, Buffer][] = [
   ['a signature a line, thousands of them', Buffer.from(`${'DKIM-Signature: v=1; a=rsa-sha256; d=x.org; s=x; h=from; bh=x; b=x\r\n'.repeat(2500)}\r\nHello`)],
   ['a header without an end', Buffer.from(`Subject: ${'x'.repeat(300_000)}`)],
   ['a million empty lines', Buffer.from(`From: a@example.org\r\n\r\n${'\n'.repeat(1_000_001)}`)],
+  ['100 KB of blanks in quoted-printable, whose decoding took half a minute', Buffer.from(`From: a@example.org\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n${' '.repeat(100_000)}x`)],
+  ['as many in runs of 10 KB', Buffer.from(`From: a@example.org\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n${`${'\t'.repeat(10_000)}x\r\n`.repeat(11)}`)],
   ['a thousand parts within each other', Buffer.from(`From: a@example.org\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n${'--x\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n'.repeat(1100)}`)],
 ];
 
@@ -29,6 +31,7 @@ t.test('[4.20] what a mail may have is bounded', async (t) => {
   const large = `From: a@example.org\r\nTo: ${Array.from({ length: 1000 }, (_, index) => `b${index}@example.org`).join(',\r\n ')}\r\n\r\nHello`;
   t.match(await range.read(Buffer.from(large)), { mail: { text: /Hello/ } }, 'a thousand recipients, one on each line');
   t.match(await range.read(Buffer.from(`\r\nno header at all`)), { mail: {} });
+  t.match(await range.read(Buffer.from(`From: a@example.org\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n${' '.repeat(10_000)}Far to the right`)), { mail: { text: /Far to the right/ } }, 'ten thousand blanks');
   t.match(await range.read(Buffer.from('')), { mail: {} });
 });
 

@@ -4,7 +4,7 @@
 import { stat } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import { type Authentication, authenticateMail, type Envelope } from './mail-authentication.ts';
-import { requireBoundedHead, requireBoundedLines } from './mail-head.ts';
+import { requireBoundedHead, requireBoundedText } from './mail-head.ts';
 import { safeHtml } from './mail-html.ts';
 import { type AttachmentFile, type MailParts, readParts } from './mail-parts.ts';
 import { plainTextOf } from './mail-plain-text.ts';
@@ -49,7 +49,7 @@ export const questions = {
     // Given by createMailReader() alone.
     resolver ??= createResolver((workerData as ReaderData).dnsServers);
     await requireBoundedHead(mail.path);
-    await requireBoundedLines(mail.path);
+    await requireBoundedText(mail.path);
     const [parts, authentication] = await Promise.all([readParts(mail.path), authenticateMail(mail.path, mail.envelope, resolver)]);
     const text = parts.text?.slice(0, maxOriginalChars) ?? null;
     const html = parts.html?.slice(0, maxOriginalChars) ?? null;
