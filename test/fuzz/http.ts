@@ -84,8 +84,8 @@ export class Gun {
     // Whoever comes to their site is their visitor, and what is answered then is theirs to know.
     if (asked.includes(theirEmbedId) || asked.includes(theirs.customer.token)) return undefined;
     const isOwn = (id: string): boolean => id.length < 20 || Object.values(this.world.ours.ids).includes(id);
-    // An address is nobody's, and who sends a message may choose its id: what we were told of them we may tell.
-    const leaked = Object.entries(theirs.ids).find(([name, id]) => name !== 'email' && name !== 'messageId' && !isOwn(id) && told.includes(id) && !asked.includes(id));
+    // An address is nobody's, and who writes a message or a note may choose its id: what we were told of them we may tell.
+    const leaked = Object.entries(theirs.ids).find(([name, id]) => !['email', 'messageId', 'noteId'].includes(name) && !isOwn(id) && told.includes(id) && !asked.includes(id));
     return leaked && `${leaked[0]} of another workspace, which was not asked for`;
   }
 

@@ -82,6 +82,7 @@ const stages: Readonly<Record<string, Stage>> = {
   },
 
   'oauth.authorize': async (world) => ({ query: world.authorization() }),
+  'verification.check': async (world) => ({ caller: 'key', body: { id: world.ours.ids['verificationId'] ?? raise('no verification'), code: '123456' } }),
   'verifyFactor.check': async (world) => {
     const { factorId, secret } = await world.asKey('POST', '/verify/totp/enroll', { identity: 'kim@example.org' });
     return { caller: 'key', body: { factorId, code: new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: world.service.clock.now() }) } };
