@@ -2,7 +2,8 @@
 
 import type { AgentRecord } from '../store/agents.ts';
 import type { Channel } from '../store/conversations.ts';
-import type { ReportRange, ReportScope } from '../store/report-reads.ts';
+import type { ReportRange } from '../store/report-pieces.ts';
+import type { ReportScope } from '../store/report-reads.ts';
 import { nobody } from '../store/rollups.ts';
 import { callingAgent, reachOf } from './access.ts';
 import { refuse, refuseField } from './errors.ts';

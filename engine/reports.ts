@@ -5,7 +5,8 @@
 import type { AgentRecord } from '../store/agents.ts';
 import type { Channel, ConversationRecord, ConversationStatus } from '../store/conversations.ts';
 import type { DrillDown, GoalTotals } from '../store/report-lists.ts';
-import type { BucketTotals, DurationFigures, ReportRange, ReportScope, Totals } from '../store/report-reads.ts';
+import type { ReportRange } from '../store/report-pieces.ts';
+import type { BucketTotals, DurationFigures, ReportScope, Totals } from '../store/report-reads.ts';
 import { nobody } from '../store/rollups.ts';
 import { conversationView, type ConversationView } from './conversation.ts';
 import { type Buckets, bucketsOf, maySeeFiguresOf, type ReportFrame, reportFrame, type ReportQuery } from './report-scope.ts';

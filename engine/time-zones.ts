@@ -25,11 +25,7 @@ export interface LocalDay {
 /** `count` days in a row; the first is `offset` days after the one that it is in the zone at `ms`. */
 export function* localDays(ms: number, zone: string, range: { offset: number; count: number }): Generator<LocalDay> {
   const first = Math.floor((ms + offsetMs(ms, zone)) / dayMs) + range.offset;
-  for (let day = first; day < first + range.count; day += 1) {
-    // The first of January 1970 was a Thursday.
-    const weekday = ((((day + 3) % 7) + 7) % 7) + 1;
-    yield { date: new Date(day * dayMs).toISOString().slice(0, 10), weekday, startMs: startOfDay(day, zone), endMs: startOfDay(day + 1, zone) };
-  }
+  for (let day = first; day < first + range.count; day += 1) yield localDay(day, zone);
 }
 
 /** When the zone's clocks show "HH:MM" on this day; "24:00" is its end. A time that is skipped is the moment of the skip, one that comes twice its first. */
@@ -73,6 +69,10 @@ function hourStarts(range: { fromMs: number; toMs: number }, zone: string): numb
 
 /** ISO 8601 with milliseconds and the zone's offset at that moment, such as 2026-03-29T09:00:00.000+02:00. */
 export function isoWithOffset(ms: number, zone: string): string {
+  return memberOf(texts, zone, ms, () => textWithOffset(ms, zone));
+}
+
+function textWithOffset(ms: number, zone: string): string {
   const minutes = Math.round(offsetMs(ms, zone) / minuteMs);
   return `${new Date(ms + minutes * minuteMs).toISOString().slice(0, -1)}${offsetText(minutes)}`;
 }
@@ -124,30 +124,36 @@ function changeOfOffset(low: number, high: number, offsetAt: (ms: number) => num
   return changed;
 }
 
-/** By zone and day, since each costs some calls of 6 µs and a question about office hours or a report walks through a year. */
-type ByDay<Known> = Map<string, Map<number, Known>>;
+/** By zone and day or moment: each costs some microseconds, and a question about office hours or a report walks through a year. */
+type ByZone<Known> = Map<string, Map<number, Known>>;
 
-const starts: ByDay<number> = new Map();
-const offsets: ByDay<DayOffsets> = new Map();
-const maxZones = 100;
-const maxDaysPerZone = 1000;
+const days: ByZone<LocalDay> = new Map();
+const offsets: ByZone<DayOffsets> = new Map();
+const texts: ByZone<string> = new Map();
+const maxZones = 50;
+/** A report's year of days and month of hours, and another's. */
+const maxPerZone = 2500;
 
-function startOfDay(day: number, zone: string): number {
-  return memberOf(starts, zone, day, () => instantOfWallTime(day * dayMs, zone));
+function localDay(day: number, zone: string): LocalDay {
+  return memberOf(days, zone, day, () => {
+    // The first of January 1970 was a Thursday.
+    const weekday = ((((day + 3) % 7) + 7) % 7) + 1;
+    return { date: new Date(day * dayMs).toISOString().slice(0, 10), weekday, startMs: instantOfWallTime(day * dayMs, zone), endMs: instantOfWallTime((day + 1) * dayMs, zone) };
+  });
 }
 
-function memberOf<Known>(known: ByDay<Known>, zone: string, day: number, find: () => Known): Known {
+function memberOf<Known>(known: ByZone<Known>, zone: string, of: number, find: () => Known): Known {
   let ofZone = known.get(zone);
   if (ofZone === undefined) {
     if (known.size >= maxZones) known.clear();
     ofZone = new Map();
     known.set(zone, ofZone);
   }
-  let value = ofZone.get(day);
+  let value = ofZone.get(of);
   if (value === undefined) {
-    if (ofZone.size >= maxDaysPerZone) ofZone.clear();
+    if (ofZone.size >= maxPerZone) ofZone.clear();
     value = find();
-    ofZone.set(day, value);
+    ofZone.set(of, value);
   }
   return value;
 }

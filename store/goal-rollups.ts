@@ -4,6 +4,7 @@
 
 import type { Database } from './database.ts';
 import { withQuarter } from './quarters.ts';
+import { type Days, noteChange } from './rollup-changes.ts';
 import { dayMs, everyone, monthOf, nobody, quarterOf } from './rollups.ts';
 
 /** What of a completion reports go by. */
@@ -58,6 +59,7 @@ const ofGoalCell = 'departmentId = @departmentId AND goalId = @goalId';
 const ofGoalKey = `${ofGoalCell} AND grain = @grain AND period = @period`;
 
 export function foldCompletion(db: Database, completion: ReportedCompletion): void {
+  noteChange(db, 'completions', Math.floor(Date.parse(completion.completedAt) / dayMs));
   for (const key of keysOf(completion)) putRow(db, key, added(db.get<GoalSums>(`SELECT completions, valueCents, quarters FROM rollupGoal WHERE ${ofGoalKey}`, { ...key }), key, completion));
 }
 
@@ -67,11 +69,6 @@ function putRow(db: Database, key: GoalKey, sums: GoalSums): void {
      VALUES (@departmentId, @goalId, @grain, @period, @completions, @valueCents, @quarters)`,
     { ...key, ...sums },
   );
-}
-
-interface Days {
-  readonly first: number;
-  readonly next: number;
 }
 
 /** Of which there is nothing yet. */

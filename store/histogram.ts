@@ -54,6 +54,9 @@ function decodeBins(encoded: string): number[] {
   return list;
 }
 
+/** Bins that are not empty and their counts, one after the other: what a sum of durations is kept as. */
+export type CountedDurations = Int32Array;
+
 /** Durations of which quantiles are asked: single ones, or counted ones. */
 export class Durations {
   #values: number[] = [];
@@ -67,14 +70,25 @@ export class Durations {
 
   /** As addBins() has them; `times` -1 takes away what was added with others. */
   addEncoded(encoded: string, times: 1 | -1 = 1): void {
-    if (encoded === '') return;
+    if (encoded !== '') this.addCounted(decodeBins(encoded), times);
+  }
+
+  /** What counted() returned elsewhere, likewise. */
+  addCounted(list: ArrayLike<number>, times: 1 | -1 = 1): void {
     const counts = (this.#counts ??= new Int32Array(maxBins));
-    const list = decodeBins(encoded);
     for (let index = 0; index < list.length; index += 2) {
-      const [bin, count] = [list[index] ?? 0, times * (list[index + 1] ?? 0)];
+      const bin = list[index] ?? 0;
+      const count = times * (list[index + 1] ?? 0);
       counts[bin] = (counts[bin] ?? 0) + count;
       this.#total += count;
     }
+  }
+
+  counted(): CountedDurations {
+    const counts = this.#countAll();
+    const list: number[] = [];
+    for (let bin = 0; bin < maxBins; bin += 1) if (counts[bin] !== 0) list.push(bin, counts[bin] ?? 0);
+    return Int32Array.from(list);
   }
 
   /**
@@ -83,10 +97,7 @@ export class Durations {
    */
   quantile(q: number): number | undefined {
     if (this.#counts === undefined) return this.#values.toSorted((a, b) => a - b)[rankOf(q, this.#values.length) - 1];
-    const counts = this.#counts;
-    for (const value of this.#values) counts[binOf(value)] = (counts[binOf(value)] ?? 0) + 1;
-    this.#total += this.#values.length;
-    this.#values = [];
+    const counts = this.#countAll();
     const rank = rankOf(q, this.#total);
     let seen = 0;
     for (let bin = 0; bin < counts.length; bin += 1) {
@@ -94,6 +105,15 @@ export class Durations {
       if (seen >= rank) return middleOf(bin);
     }
     return undefined;
+  }
+
+  /** Those that were single are counted with the others from here on. */
+  #countAll(): Int32Array {
+    const counts = (this.#counts ??= new Int32Array(maxBins));
+    for (const value of this.#values) counts[binOf(value)] = (counts[binOf(value)] ?? 0) + 1;
+    this.#total += this.#values.length;
+    this.#values = [];
+    return counts;
   }
 }
 

@@ -1,8 +1,9 @@
 // A range cut into buckets, as series have them, and which quarters of an hour lie whole in each. What does not, at the edges of a
 // range that is cut anywhere, is read from the rows themselves. Pure.
 
-import { quarterMs, quartersPerDay } from './quarters.ts';
-import { dayMs } from './rollups.ts';
+import { decodeQuarters, quarterMs, quartersPerDay } from './quarters.ts';
+import type { Days } from './rollup-changes.ts';
+import { dayMs, daysOfMonth, monthOf } from './rollups.ts';
 
 /** Each begins at one of `starts`, which grow, and ends where the next begins, the last at `toMs`. */
 export interface Buckets {
@@ -16,18 +17,29 @@ interface Edge {
   readonly toMs: number;
 }
 
+/** What of the buckets lies in one month (UTC): some of its days, and the buckets that they have whole quarters of. */
+export interface PlannedMonth {
+  readonly days: Days;
+  readonly firstBucket: number;
+  readonly nextBucket: number;
+  /** Tells which quarters lie in which bucket. */
+  readonly key: string;
+}
+
 export class BucketPlan {
-  /** Days (UTC) that have a quarter in one of them. */
-  readonly days: { readonly first: number; readonly next: number };
+  readonly months: readonly PlannedMonth[];
   /** What lies in a bucket but in no whole quarter of it. */
   readonly edges: readonly Edge[];
+  readonly #firstDay: number;
+  /** Of each quarter from the first day on; -1 is none. */
   readonly #buckets: Int32Array;
 
   constructor({ starts, toMs }: Buckets) {
     const edges: Edge[] = [];
-    this.days = { first: Math.floor((starts[0] ?? toMs) / dayMs), next: Math.ceil(toMs / dayMs) };
-    const firstQuarter = this.days.first * quartersPerDay;
-    this.#buckets = new Int32Array(Math.max(0, this.days.next - this.days.first) * quartersPerDay).fill(-1);
+    const days = { first: Math.floor((starts[0] ?? toMs) / dayMs), next: Math.ceil(toMs / dayMs) };
+    this.#firstDay = days.first;
+    const firstQuarter = days.first * quartersPerDay;
+    this.#buckets = new Int32Array(Math.max(0, days.next - days.first) * quartersPerDay).fill(-1);
     for (const [bucket, fromMs] of starts.entries()) {
       const endMs = starts[bucket + 1] ?? toMs;
       const first = Math.ceil(fromMs / quarterMs);
@@ -38,11 +50,50 @@ export class BucketPlan {
       } else edges.push({ bucket, fromMs, toMs: endMs });
     }
     this.edges = edges.filter((edge) => edge.fromMs < edge.toMs);
+    this.months = monthsIn(days).map((month) => this.#planned(month)).filter(({ firstBucket, nextBucket }) => firstBucket < nextBucket);
   }
 
-  /** The bucket that the quarter lies in. */
-  bucketOf(day: number, quarter: number): number | undefined {
-    const bucket = this.#buckets[(day - this.days.first) * quartersPerDay + quarter] ?? -1;
-    return bucket === -1 ? undefined : bucket;
+  /** Sums of what the quarters of a month's days hold, `figures` numbers each: those of its first bucket, and so on in one list. */
+  sumsOf({ firstBucket, nextBucket }: PlannedMonth, days: readonly (readonly [day: number, quarters: string])[], figures: number): number[] {
+    const sums = new Array<number>((nextBucket - firstBucket) * figures).fill(0);
+    for (const [day, quarters] of days) {
+      const list = decodeQuarters(quarters, figures);
+      const firstQuarter = (day - this.#firstDay) * quartersPerDay;
+      for (let index = 0; index < list.length; index += 1 + figures) {
+        const bucket = this.#buckets[firstQuarter + (list[index] ?? 0)] ?? -1;
+        if (bucket === -1) continue;
+        const at = (bucket - firstBucket) * figures;
+        for (let figure = 0; figure < figures; figure += 1) sums[at + figure] = (sums[at + figure] ?? 0) + (list[index + 1 + figure] ?? 0);
+      }
+    }
+    return sums;
   }
+
+  #planned(days: Days): PlannedMonth {
+    const key: number[] = [];
+    let [firstBucket, lastBucket] = [Number.POSITIVE_INFINITY, -1];
+    let before = -1;
+    const end = (days.next - this.#firstDay) * quartersPerDay;
+    for (let quarter = (days.first - this.#firstDay) * quartersPerDay; quarter < end; quarter += 1) {
+      const bucket = this.#buckets[quarter] ?? -1;
+      if (bucket === before) continue;
+      before = bucket;
+      key.push(quarter + this.#firstDay * quartersPerDay, bucket);
+      if (bucket === -1) continue;
+      firstBucket = Math.min(firstBucket, bucket);
+      lastBucket = bucket;
+    }
+    return { days, firstBucket, nextBucket: lastBucket + 1, key: key.join() };
+  }
+}
+
+/** The same days, month by month. */
+function monthsIn({ first, next }: Days): Days[] {
+  const months: Days[] = [];
+  for (let day = first; day < next; ) {
+    const end = Math.min(next, daysOfMonth(monthOf(day * dayMs)).next);
+    months.push({ first: day, next: end });
+    day = end;
+  }
+  return months;
 }

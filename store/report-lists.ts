@@ -6,9 +6,12 @@ import { type ConversationRow, conversationFromRow } from './conversations.ts';
 import type { Database } from './database.ts';
 import type { GoalStatus } from './goals.ts';
 import { figuresPerGoalQuarter } from './goal-rollups.ts';
-import { decodeQuarters } from './quarters.ts';
+import { toJson } from './json.ts';
 import { BucketPlan, type Buckets } from './report-buckets.ts';
-import { countsByDay, periodsOf, type ReportRange, type ReportScope, rangeValues, scopeValues, totalsOf, withinChannels, withinRange, withinScope } from './report-reads.ts';
+import { cutRange, daysIn, type Piece, type ReportRange } from './report-pieces.ts';
+import { countsByDay, type ReportScope, type ReportSource, rangeValues, scopeValues, totalsOf, withinChannels, withinRange, withinScope } from './report-reads.ts';
+import type { Days } from './rollup-changes.ts';
+import { isRebuilding } from './rollup-rebuild.ts';
 import { type Counts, dayMs, everyone } from './rollups.ts';
 
 export interface DrillDown {
@@ -81,10 +84,10 @@ function beyondDays(db: Database, asked: DrillDown, page: Page): { asked: DrillD
   return { asked: { ...asked, range: endingOn(day) }, page: { ...page, offset } };
 }
 
-export function countReported(db: Database, asked: DrillDown): number {
+export function countReported(source: ReportSource, asked: DrillDown): number {
   const rolledUp = rolledUpCount(asked);
-  if (rolledUp !== undefined) return totalsOf(db, asked.scope, asked.range)[rolledUp];
-  return countRows(db, asked);
+  if (rolledUp !== undefined) return totalsOf(source, asked.scope, asked.range)[rolledUp];
+  return countRows(source.db, asked);
 }
 
 function countRows(db: Database, asked: DrillDown): number {
@@ -136,24 +139,19 @@ interface GoalRow {
   readonly isDeleted: number;
 }
 
+/** By goal, of those that were completed. */
+export type GoalSums = Map<string, { completions: number; valueCents: number }>;
+
 /** Every goal that is there, and deleted ones with completions in the range; the oldest first. */
-export function goalTotals(db: Database, scope: ReportScope, range: ReportRange): GoalTotals[] {
-  const sums = new Map<string, { completions: number; valueCents: number }>();
-  const { rows, periods } = scope.agentId === null ? periodsOf(db, range) : { rows: [range], periods: [] };
-  const add = (goalId: string, completions: number, valueCents: number): void => {
-    const sum = sums.get(goalId) ?? { completions: 0, valueCents: 0 };
-    sums.set(goalId, { completions: sum.completions + completions, valueCents: sum.valueCents + valueCents });
-  };
-  for (const part of rows) for (const { goalId, valueCents } of completionsOf(db, scope, part)) add(goalId, 1, valueCents ?? 0);
+export function goalTotals({ db, memory }: ReportSource, scope: ReportScope, range: ReportRange): GoalTotals[] {
   const goals = db.all<GoalRow>('SELECT id AS goalId, name, status, deletedAt IS NOT NULL AS isDeleted FROM goal ORDER BY createdAt, id');
-  for (const { goalId } of goals) {
-    for (const { grain, first, next, times } of periods) {
-      for (const departmentId of scope.departmentIds ?? [everyone]) {
-        const found = db.allValues('SELECT sum(completions), sum(valueCents) FROM rollupGoal WHERE departmentId = ? AND goalId = ? AND grain = ? AND period >= ? AND period < ? HAVING count(*) > 0', [departmentId, goalId, grain, first, next]);
-        // As the columns are declared in the migration.
-        for (const [completions, valueCents] of found as [number, number][]) add(goalId, times * completions, times * valueCents);
-      }
-    }
+  const sums: GoalSums = new Map();
+  // An agent's are few.
+  const { ends, pieces } = scope.agentId === null ? cutRange(range, { byDayAlone: isRebuilding(db) }) : { ends: [range], pieces: [] };
+  for (const end of ends) addCompletions(db, scope, end, sums);
+  for (const piece of pieces) {
+    const found = memory.goals.recall(db, { key: toJson([scope, piece]), what: 'completions', days: daysIn(piece) }, () => readGoalPiece(db, scope, piece, goals));
+    for (const [goalId, { completions, valueCents }] of found) addToGoal(sums, goalId, piece.times * completions, piece.times * valueCents);
   }
   return goals.flatMap(({ goalId, name, status, isDeleted }) => {
     const { completions = 0, valueCents = 0 } = sums.get(goalId) ?? {};
@@ -161,8 +159,34 @@ export function goalTotals(db: Database, scope: ReportScope, range: ReportRange)
   });
 }
 
+function readGoalPiece(db: Database, scope: ReportScope, piece: Piece, goals: readonly GoalRow[]): GoalSums {
+  const sums: GoalSums = new Map();
+  if (!('grain' in piece)) {
+    addCompletions(db, scope, piece, sums);
+    return sums;
+  }
+  const { grain, first, next } = piece;
+  for (const { goalId } of goals) {
+    for (const departmentId of scope.departmentIds ?? [everyone]) {
+      const found = db.allValues('SELECT sum(completions), sum(valueCents) FROM rollupGoal WHERE departmentId = ? AND goalId = ? AND grain = ? AND period >= ? AND period < ? HAVING count(*) > 0', [departmentId, goalId, grain, first, next]);
+      // As the columns are declared in the migration.
+      for (const [completions, valueCents] of found as [number, number][]) addToGoal(sums, goalId, completions, valueCents);
+    }
+  }
+  return sums;
+}
+
+function addCompletions(db: Database, scope: ReportScope, range: ReportRange, sums: GoalSums): void {
+  for (const { goalId, valueCents } of completionsOf(db, scope, range)) addToGoal(sums, goalId, 1, valueCents ?? 0);
+}
+
+function addToGoal(sums: GoalSums, goalId: string, completions: number, valueCents: number): void {
+  const sum = sums.get(goalId) ?? { completions: 0, valueCents: 0 };
+  sums.set(goalId, { completions: sum.completions + completions, valueCents: sum.valueCents + valueCents });
+}
+
 /** How many in each bucket. */
-export function completionsByBucket(db: Database, scope: ReportScope, buckets: Buckets): number[] {
+export function completionsByBucket({ db, memory }: ReportSource, scope: ReportScope, buckets: Buckets): number[] {
   const counts = new Array<number>(buckets.starts.length).fill(0);
   const add = (bucket: number, completions: number): void => {
     counts[bucket] = (counts[bucket] ?? 0) + completions;
@@ -178,18 +202,18 @@ export function completionsByBucket(db: Database, scope: ReportScope, buckets: B
   }
   const plan = new BucketPlan(buckets);
   for (const { bucket, ...range } of plan.edges) add(bucket, completionsOf(db, scope, range).length);
-  for (const departmentId of scope.departmentIds ?? [everyone]) {
-    const rows = db.allValues(`SELECT period, quarters FROM rollupGoal WHERE departmentId = ? AND goalId = ? AND grain = 'day' AND period >= ? AND period < ?`, [departmentId, everyone, plan.days.first, plan.days.next]);
-    // As the columns are declared in the migration.
-    for (const [day, quarters] of rows as [number, string][]) {
-      const list = decodeQuarters(quarters, figuresPerGoalQuarter);
-      for (let index = 0; index < list.length; index += 1 + figuresPerGoalQuarter) {
-        const bucket = plan.bucketOf(day, list[index] ?? 0);
-        if (bucket !== undefined) add(bucket, list[index + 1] ?? 0);
-      }
-    }
+  for (const month of plan.months) {
+    const recalling = { key: toJson(['completions', scope, month.key]), what: 'completions', days: month.days } as const;
+    const sums = memory.buckets.recall(db, recalling, () => plan.sumsOf(month, quartersOfDays(db, scope, month.days), figuresPerGoalQuarter));
+    for (const [index, completions] of sums.entries()) add(month.firstBucket + index, completions);
   }
   return counts;
+}
+
+function quartersOfDays(db: Database, scope: ReportScope, { first, next }: Days): [day: number, quarters: string][] {
+  const sql = `SELECT period, quarters FROM rollupGoal WHERE departmentId = ? AND goalId = ? AND grain = 'day' AND period >= ? AND period < ?`;
+  // As the columns are declared in the migration.
+  return (scope.departmentIds ?? [everyone]).flatMap((departmentId) => db.allValues(sql, [departmentId, everyone, first, next]) as [number, string][]);
 }
 
 /** One by one, by the index that holds them whole, the first first. */

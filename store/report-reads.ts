@@ -1,14 +1,23 @@
 // What reports say, read from rollups where a whole quarter of an hour, day or month lies within their range, and from the conversations
-// themselves at its ends, so that every figure is of exactly [fromMs, toMs). Asked on the reader thread; plain data in and out.
+// themselves at its ends, so that every figure is of exactly [fromMs, toMs). What was read before and has not changed is remembered.
+// Asked on the reader thread; plain data in and out.
 
 import type { Channel } from './conversations.ts';
 import type { Database } from './database.ts';
-import { Durations } from './histogram.ts';
+import { type CountedDurations, Durations } from './histogram.ts';
 import { toJson, toJsonOrNull } from './json.ts';
-import { decodeQuarters } from './quarters.ts';
 import { BucketPlan, type Buckets } from './report-buckets.ts';
+import type { ReportMemory } from './report-memory.ts';
+import { cutRange, daysIn, type Periods, type Piece, type ReportRange } from './report-pieces.ts';
+import type { Days } from './rollup-changes.ts';
 import { isRebuilding } from './rollup-rebuild.ts';
-import { type Counts, dayMs, everyone, figuresOf, monthOf, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow, startOfMonth } from './rollups.ts';
+import { type Counts, everyone, type Figures, figuresOf, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow } from './rollups.ts';
+
+/** The file that a report is of, and what is remembered of it. */
+export interface ReportSource {
+  readonly db: Database;
+  readonly memory: ReportMemory;
+}
 
 /** Whose conversations count. */
 export interface ReportScope {
@@ -17,11 +26,6 @@ export interface ReportScope {
   readonly departmentIds: readonly string[] | null;
   /** Null: everybody's, and nobody's. */
   readonly agentId: string | null;
-}
-
-export interface ReportRange {
-  readonly fromMs: number;
-  readonly toMs: number;
 }
 
 /** Seconds, null when there is nothing to go by. */
@@ -53,31 +57,52 @@ interface Sums {
 
 const emptySums = (): Sums => ({ counts: { ...noCounts }, firstResponses: new Durations(), resolutions: new Durations() });
 
+/** By agent; null is everybody in the scope. */
+type ByAgent<Of> = ReadonlyMap<string | null, Of>;
+
+/** What one piece of a range adds, as it is remembered. */
+export interface PieceSums {
+  readonly counts: Counts;
+  readonly firstResponses: CountedDurations;
+  readonly resolutions: CountedDurations;
+}
+
 /** Of the whole range. */
-export function totalsOf(db: Database, scope: ReportScope, range: ReportRange): Totals {
-  const sums = emptySums();
-  const { rows, periods } = partsOf(db, range);
-  for (const part of rows) for (const conversation of rowsOf(db, scope, part)) addFigures(sums, conversation);
-  for (const part of periods) addPeriods(db, scope, part, sums);
+export function totalsOf(source: ReportSource, scope: ReportScope, range: ReportRange): Totals {
+  const [sums = emptySums()] = sumsOf(source, scope, range, [scope.agentId]).values();
   return totals(sums);
 }
 
 /** The same for each of these agents, in their order. */
-export function totalsByAgent(db: Database, scope: ReportScope, range: ReportRange, agentIds: readonly string[]): Totals[] {
+export function totalsByAgent(source: ReportSource, scope: ReportScope, range: ReportRange, agentIds: readonly string[]): Totals[] {
+  return [...sumsOf(source, { ...scope, agentId: null }, range, agentIds).values()].map(totals);
+}
+
+function sumsOf({ db, memory }: ReportSource, scope: ReportScope, range: ReportRange, agentIds: readonly (string | null)[]): ByAgent<Sums> {
   const byAgent = new Map(agentIds.map((agentId) => [agentId, emptySums()]));
-  const { rows, periods } = partsOf(db, range);
-  for (const part of rows) {
-    for (const conversation of rowsOf(db, scope, part)) {
-      const sums = conversation.assignedAgentId === null ? undefined : byAgent.get(conversation.assignedAgentId);
-      if (sums !== undefined) addFigures(sums, conversation);
-    }
+  if (hasFew(db, range)) {
+    addRows(db, scope, range, byAgent);
+    return byAgent;
   }
-  for (const [agentId, sums] of byAgent) for (const part of periods) addPeriods(db, { ...scope, agentId }, part, sums);
-  return [...byAgent.values()].map(totals);
+  const { ends, pieces } = cutRange(range, { byDayAlone: isRebuilding(db) });
+  for (const end of ends) addRows(db, scope, end, byAgent);
+  const whose = toJson([scope, agentIds]);
+  for (const piece of pieces) {
+    const found = memory.sums.recall(db, { key: whose + toJson(piece), what: 'conversations', days: daysIn(piece) }, () => readPiece(db, scope, piece, agentIds));
+    for (const [agentId, sums] of byAgent) addPiece(sums, found.get(agentId), piece.times);
+  }
+  return byAgent;
+}
+
+function readPiece(db: Database, scope: ReportScope, piece: Piece, agentIds: readonly (string | null)[]): ByAgent<PieceSums> {
+  const byAgent = new Map(agentIds.map((agentId) => [agentId, emptySums()]));
+  if ('grain' in piece) for (const [agentId, sums] of byAgent) addPeriods(db, { ...scope, agentId }, piece, sums);
+  else addRows(db, scope, piece, byAgent);
+  return new Map([...byAgent].map(([agentId, { counts, firstResponses, resolutions }]) => [agentId, { counts, firstResponses: firstResponses.counted(), resolutions: resolutions.counted() }]));
 }
 
 /** Of each bucket. */
-export function bucketTotals(db: Database, scope: ReportScope, buckets: Buckets): BucketTotals {
+export function bucketTotals({ db, memory }: ReportSource, scope: ReportScope, buckets: Buckets): BucketTotals {
   const plan = new BucketPlan(buckets);
   const [conversations, rated, ratingSum] = [0, 1, 2].map(() => new Array<number>(buckets.starts.length).fill(0)) as [number[], number[], number[]];
   const add = (bucket: number, began: number, ratings: number, sum: number): void => {
@@ -86,25 +111,24 @@ export function bucketTotals(db: Database, scope: ReportScope, buckets: Buckets)
     ratingSum[bucket] = (ratingSum[bucket] ?? 0) + sum;
   };
   for (const { bucket, ...range } of plan.edges) for (const conversation of rowsOf(db, scope, range)) add(bucket, ...quarterFigures(figuresOf(conversation) ?? noCounts));
-  for (const cell of cellsOf(scope)) {
-    const sql = `SELECT period, quarters FROM rollupPeriod WHERE departmentId = ? AND agentId = ? AND channel IN (${channelsOf(scope)}) AND grain = 'day' AND period >= ? AND period < ?`;
-    const rows = db.allValues(sql, [...cell, ...scope.channels, plan.days.first, plan.days.next]);
-    // As the columns are declared in the migration.
-    for (const [day, quarters] of rows as [number, string][]) {
-      const list = decodeQuarters(quarters, figuresPerQuarter);
-      for (let index = 0; index < list.length; index += 1 + figuresPerQuarter) {
-        const bucket = plan.bucketOf(day, list[index] ?? 0);
-        if (bucket !== undefined) add(bucket, list[index + 1] ?? 0, list[index + 2] ?? 0, list[index + 3] ?? 0);
-      }
-    }
+  for (const month of plan.months) {
+    const recalling = { key: toJson(['conversations', scope, month.key]), what: 'conversations', days: month.days } as const;
+    const sums = memory.buckets.recall(db, recalling, () => plan.sumsOf(month, cellsOf(scope).flatMap((cell) => quartersOfDays(db, cell, scope, month.days)), figuresPerQuarter));
+    for (let bucket = month.firstBucket, at = 0; bucket < month.nextBucket; bucket += 1, at += figuresPerQuarter) add(bucket, sums[at] ?? 0, sums[at + 1] ?? 0, sums[at + 2] ?? 0);
   }
   return { conversations, rated, ratingSum };
+}
+
+function quartersOfDays(db: Database, cell: readonly [departmentId: string, agentId: string], scope: ReportScope, { first, next }: Days): [day: number, quarters: string][] {
+  const sql = `SELECT period, quarters FROM rollupPeriod WHERE departmentId = ? AND agentId = ? AND channel IN (${channelsOf(scope)}) AND grain = 'day' AND period >= ? AND period < ?`;
+  // As the columns are declared in the migration.
+  return db.allValues(sql, [...cell, ...scope.channels, first, next]) as [number, string][];
 }
 
 const figuresPerQuarter = 3;
 
 /** Of days that have any, the last first. */
-export function countsByDay(db: Database, scope: ReportScope, name: keyof Counts, days: { readonly first: number; readonly next: number }): [day: number, count: number][] {
+export function countsByDay(db: Database, scope: ReportScope, name: keyof Counts, days: Days): [day: number, count: number][] {
   const counts = new Map<number, number>();
   const sql = `SELECT period, ${name} FROM rollupPeriod WHERE departmentId = ? AND agentId = ? AND channel IN (${channelsOf(scope)}) AND grain = 'day' AND period >= ? AND period < ?`;
   for (const cell of cellsOf(scope)) {
@@ -112,48 +136,6 @@ export function countsByDay(db: Database, scope: ReportScope, name: keyof Counts
     for (const [day, count] of db.allValues(sql, [...cell, ...scope.channels, days.first, days.next]) as [number, number][]) counts.set(day, (counts.get(day) ?? 0) + count);
   }
   return [...counts].sort(([a], [b]) => b - a);
-}
-
-/** Some days or months in a row, to be added or, when they stand in a month that was added whole, to be taken away. */
-export interface Periods {
-  readonly grain: 'day' | 'month';
-  readonly first: number;
-  readonly next: number;
-  readonly times: 1 | -1;
-}
-
-function partsOf(db: Database, range: ReportRange): { rows: ReportRange[]; periods: Periods[] } {
-  return hasFew(db, range) ? { rows: [range], periods: [] } : periodsOf(db, range);
-}
-
-/** A range as whole months, whole days beside them, and what is left at its ends. While rollups are made again: as days alone. */
-export function periodsOf(db: Database, { fromMs, toMs }: ReportRange): { rows: ReportRange[]; periods: Periods[] } {
-  const firstDay = Math.ceil(fromMs / dayMs);
-  const nextDay = Math.floor(toMs / dayMs);
-  if (firstDay >= nextDay) return { rows: [{ fromMs, toMs }], periods: [] };
-  const rows = [{ fromMs, toMs: firstDay * dayMs }, { fromMs: nextDay * dayMs, toMs }];
-  const [firstMonth, lastMonth] = [monthOf(firstDay * dayMs), monthOf(nextDay * dayMs)];
-  if (firstMonth === lastMonth || isRebuilding(db)) return { rows, periods: [{ grain: 'day', first: firstDay, next: nextDay, times: 1 }] };
-  const periods: Periods[] = [...endOfMonth(firstMonth, firstDay), { grain: 'month', first: firstMonth + 1, next: lastMonth, times: 1 }, ...beginningOfMonth(lastMonth, nextDay)];
-  return { rows, periods: periods.filter(({ first, next }) => first < next) };
-}
-
-/** The days of the month from `day` on. When they are most of it: the month without the others, which are fewer to read. */
-function endOfMonth(month: number, day: number): Periods[] {
-  const [first, next] = daysOf(month);
-  if (next - day <= day - first) return [{ grain: 'day', first: day, next, times: 1 }];
-  return [{ grain: 'month', first: month, next: month + 1, times: 1 }, { grain: 'day', first, next: day, times: -1 }];
-}
-
-/** The days of the month before `day`. */
-function beginningOfMonth(month: number, day: number): Periods[] {
-  const [first, next] = daysOf(month);
-  if (day - first <= next - day) return [{ grain: 'day', first, next: day, times: 1 }];
-  return [{ grain: 'month', first: month, next: month + 1, times: 1 }, { grain: 'day', first: day, next, times: -1 }];
-}
-
-function daysOf(month: number): [first: number, next: number] {
-  return [startOfMonth(month) / dayMs, startOfMonth(month + 1) / dayMs];
 }
 
 function hasFew(db: Database, range: ReportRange): boolean {
@@ -164,17 +146,24 @@ function hasFew(db: Database, range: ReportRange): boolean {
 const sumsOfPeriods = (scope: ReportScope): string => `SELECT sum(conversations), sum(open), sum(pending), sum(solved), sum(closed), sum(missed), sum(rated), sum(ratingSum), group_concat(firstResponses, ' '), group_concat(resolutions, ' ')
   FROM rollupPeriod WHERE departmentId = ? AND agentId = ? AND channel IN (${channelsOf(scope)}) AND grain = ? AND period >= ? AND period < ? HAVING count(*) > 0`;
 
-function addPeriods(db: Database, scope: ReportScope, { grain, first, next, times }: Periods, sums: Sums): void {
+function addPeriods(db: Database, scope: ReportScope, { grain, first, next }: Periods, sums: Sums): void {
   const sql = sumsOfPeriods(scope);
   for (const cell of cellsOf(scope)) {
     // As the columns above are declared in the migration.
     const rows = db.allValues(sql, [...cell, ...scope.channels, grain, first, next]) as [number, number, number, number, number, number, number, number, string, string][];
     for (const [conversations, open, pending, solved, closed, missed, rated, ratingSum, firstResponses, resolutions] of rows) {
-      addCounts(sums.counts, { conversations, open, pending, solved, closed, missed, rated, ratingSum }, times);
-      sums.firstResponses.addEncoded(firstResponses, times);
-      sums.resolutions.addEncoded(resolutions, times);
+      addCounts(sums.counts, { conversations, open, pending, solved, closed, missed, rated, ratingSum });
+      sums.firstResponses.addEncoded(firstResponses);
+      sums.resolutions.addEncoded(resolutions);
     }
   }
+}
+
+function addPiece(sums: Sums, piece: PieceSums | undefined, times: 1 | -1): void {
+  if (piece === undefined) return;
+  addCounts(sums.counts, piece.counts, times);
+  sums.firstResponses.addCounted(piece.firstResponses, times);
+  sums.resolutions.addCounted(piece.resolutions, times);
 }
 
 /** One by one, by the index that holds them whole. */
@@ -184,9 +173,18 @@ function rowsOf(db: Database, scope: ReportScope, range: ReportRange): ReportedC
   return db.all<ReportedRow>(sql, { ...rangeValues(range), ...scopeValues(scope) }).map(reportedFromRow);
 }
 
-function addFigures(sums: Sums, conversation: ReportedConversation): void {
-  const figures = figuresOf(conversation);
-  if (figures === undefined) return;
+/** Each adds to everybody and to who has it, where they are asked for. */
+function addRows(db: Database, scope: ReportScope, range: ReportRange, byAgent: ByAgent<Sums>): void {
+  for (const conversation of rowsOf(db, scope, range)) {
+    const figures = figuresOf(conversation);
+    if (figures === undefined) continue;
+    const { assignedAgentId } = conversation;
+    for (const agentId of assignedAgentId === null ? [null] : [null, assignedAgentId]) addFigures(byAgent.get(agentId), figures);
+  }
+}
+
+function addFigures(sums: Sums | undefined, figures: Figures): void {
+  if (sums === undefined) return;
   addCounts(sums.counts, figures);
   if (figures.firstResponseMs !== undefined) sums.firstResponses.add(figures.firstResponseMs);
   if (figures.resolutionMs !== undefined) sums.resolutions.add(figures.resolutionMs);

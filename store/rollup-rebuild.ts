@@ -6,6 +6,7 @@ import { deadlineSubjects } from './deadlines.ts';
 import { buildGoalsOfDay, buildGoalsOfMonth, differencesOfGoals } from './goal-rollups.ts';
 import { addBins, type Bins, encodeBins } from './histogram.ts';
 import { encodeQuarters, type QuarterFigures } from './quarters.ts';
+import { type Days, noteChange, noteChangeOfAll } from './rollup-changes.ts';
 import {
   addRow,
   type Cell,
@@ -15,6 +16,7 @@ import {
   countNames,
   type Counts,
   dayMs,
+  daysOfMonth,
   type Encoded,
   figuresOf,
   monthOf,
@@ -27,7 +29,6 @@ import {
   type ReportedConversation,
   reportedFromRow,
   type ReportedRow,
-  startOfMonth,
 } from './rollups.ts';
 
 /** The deadline under which they are made, a day each time; it stands until the first day is made. */
@@ -38,14 +39,6 @@ export function isRebuilding(db: Database): boolean {
   return deadlineSubjects(db, rebuildDeadline).length > 0;
 }
 
-/** Days since 1970. */
-interface Days {
-  readonly first: number;
-  readonly next: number;
-}
-
-export const daysOfMonth = (month: number): Days => ({ first: startOfMonth(month) / dayMs, next: startOfMonth(month + 1) / dayMs });
-
 /** Later than any day of which there are conversations. */
 const noDay = Date.UTC(9999, 0) / dayMs;
 
@@ -53,6 +46,7 @@ const noDay = Date.UTC(9999, 0) / dayMs;
 export function beginRebuild(db: Database): number {
   db.run('DELETE FROM rollupPeriod');
   db.run('DELETE FROM rollupGoal');
+  noteChangeOfAll(db);
   return noDay;
 }
 
@@ -65,6 +59,8 @@ export function buildDayBefore(db: Database, day: number): number | undefined {
   if (last === undefined) return undefined;
   for (const [key, sums] of rollupsOf(db, { first: last, next: last + 1 }, ['day']).values()) addRow(db, key, sums.counts, encoded(sums));
   buildGoalsOfDay(db, last);
+  noteChange(db, 'conversations', last);
+  noteChange(db, 'completions', last);
   const month = monthOf(last * dayMs);
   const earlier = lastDayBefore(db, last);
   if (earlier === undefined || monthOf(earlier * dayMs) !== month) {

@@ -6,6 +6,7 @@ import type { Channel, ConversationStatus } from './conversations.ts';
 import type { Database } from './database.ts';
 import { addBins, type Bins, binOf, encodeBins } from './histogram.ts';
 import { quarterMs, quartersPerDay, withQuarter } from './quarters.ts';
+import { type Days, noteChange } from './rollup-changes.ts';
 
 export const dayMs = 24 * 3600_000;
 /** In place of a department or an agent: all of them, or none. */
@@ -77,13 +78,13 @@ export function foldConversation(db: Database, before: ReportedConversation | un
   const is = figuresOf(after);
   if (before !== undefined && before.departmentId === after.departmentId && before.assignedAgentId === after.assignedAgentId) {
     const change = changeOf(was, is);
-    if (change !== undefined) for (const cell of cellsOf(after)) fold(db, after, cell, change);
+    if (change !== undefined) fold(db, after, change);
     return;
   }
   const removed = before && changeOf(was, undefined);
-  if (before !== undefined && removed !== undefined) for (const cell of cellsOf(before)) fold(db, before, cell, removed);
+  if (before !== undefined && removed !== undefined) fold(db, before, removed);
   const added = changeOf(undefined, is);
-  if (added !== undefined) for (const cell of cellsOf(after)) fold(db, after, cell, added);
+  if (added !== undefined) fold(db, after, added);
 }
 
 export interface Change {
@@ -114,11 +115,15 @@ function movedBin(wasMs: number | undefined, isMs: number | undefined): Bins {
   return bins;
 }
 
-function fold(db: Database, conversation: ReportedConversation, [departmentId, agentId]: [string, string], change: Change): void {
+function fold(db: Database, conversation: ReportedConversation, change: Change): void {
   const createdMs = Date.parse(conversation.createdAt);
-  const key = { departmentId, agentId, channel: conversation.channel };
-  addToPeriod(db, { ...key, grain: 'day', period: Math.floor(createdMs / dayMs) }, change, quarterOf(createdMs));
-  addToPeriod(db, { ...key, grain: 'month', period: monthOf(createdMs) }, change);
+  const day = Math.floor(createdMs / dayMs);
+  for (const [departmentId, agentId] of cellsOf(conversation)) {
+    const key = { departmentId, agentId, channel: conversation.channel };
+    addToPeriod(db, { ...key, grain: 'day', period: day }, change, quarterOf(createdMs));
+    addToPeriod(db, { ...key, grain: 'month', period: monthOf(createdMs) }, change);
+  }
+  noteChange(db, 'conversations', day);
 }
 
 /** Of its day. */
@@ -135,8 +140,10 @@ export function monthOf(ms: number): number {
   return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
 }
 
-export function startOfMonth(month: number): number {
-  return Date.UTC(1970 + Math.floor(month / 12), month % 12, 1);
+export const daysOfMonth = (month: number): Days => ({ first: firstDayOf(month), next: firstDayOf(month + 1) });
+
+function firstDayOf(month: number): number {
+  return Date.UTC(1970 + Math.floor(month / 12), month % 12, 1) / dayMs;
 }
 
 export interface Cell {

@@ -4,138 +4,19 @@ import { join } from 'node:path';
 import t from 'tap';
 import { verifyReports } from '../engine/rollups.ts';
 import { bucketStarts, isoWithOffset } from '../engine/time-zones.ts';
-import { insertAgent } from '../store/agents.ts';
-import { type ConversationRecord, insertConversation, updateConversation } from '../store/conversations.ts';
-import { Database } from '../store/database.ts';
-import { foldCompletion } from '../store/goal-rollups.ts';
-import { type CompletionRecord, insertCompletion, insertGoal, markGoalDeleted } from '../store/goals.ts';
+import type { ConversationRecord } from '../store/conversations.ts';
+import type { CompletionRecord } from '../store/goals.ts';
 import { deleteDeadline, putDeadline } from '../store/deadlines.ts';
 import { relativeError } from '../store/histogram.ts';
-import { workspaceMigrations } from '../store/migrations/workspace.ts';
 import { completionsByBucket, countReported, goalTotals, reportedConversations } from '../store/report-lists.ts';
+import { ReportMemory } from '../store/report-memory.ts';
 import { bucketTotals, type ReportScope, type Totals, totalsByAgent, totalsOf } from '../store/report-reads.ts';
 import { beginRebuild, buildDayBefore, rebuildDeadline } from '../store/rollup-rebuild.ts';
-import { figuresOf, foldConversation, type ReportedConversation } from '../store/rollups.ts';
-import { insertSite } from '../store/sites.ts';
-import { insertVisitor } from '../store/visitors.ts';
+import { figuresOf } from '../store/rollups.ts';
 import { ManualClock } from './support/manual-clock.ts';
+import { agentIds, dayMs, days, fill, fillGoals, from, openDatabase, rebuildAll, reported, scopes } from './support/reported-rows.ts';
 import { startService } from './support/service.ts';
-import { type Random, randomFrom } from './support/seeded.ts';
-
-const dayMs = 24 * 3600_000;
-const from = Date.UTC(2025, 7, 17, 3, 21);
-const days = 430;
-const agentIds = ['a1', 'a2', 'a3'];
-const departmentIds = ['d1', 'd2'];
-
-function openDatabase(t: { teardown(call: () => void): void }): Database {
-  const folder = mkdtempSync(join(tmpdir(), 'switchboard-rollups-'));
-  const db = Database.openWriter(join(folder, 'workspace.db'), workspaceMigrations);
-  t.teardown(() => {
-    db.close();
-    rmSync(folder, { recursive: true });
-  });
-  for (const id of agentIds) {
-    insertAgent(db, { id, email: `${id}@example.com`, name: id, role: 'agent', status: 'away', channels: [], groupIds: [], avatarUrl: null, canTransfer: false, passwordHash: null, tokenVersion: 0, lastAssignedAt: null, joinedAt: null, deactivatedAt: null, createdAt: new Date(from).toISOString() });
-  }
-  return db;
-}
-
-function rebuildAll(db: Database): void {
-  for (let day: number | undefined = beginRebuild(db); day !== undefined; ) day = buildDayBefore(db, day);
-}
-
-/** Completions of three goals, one of them deleted, as rows. */
-function fillGoals(db: Database, random: Random, count: number): CompletionRecord[] {
-  const createdAt = new Date(from).toISOString();
-  for (const id of ['g1', 'g2', 'g3']) insertGoal(db, { id, name: id, condition: { operator: 'contains', value: id }, valueCents: 100, status: 'active', createdAt });
-  markGoalDeleted(db, 'g3', createdAt);
-  insertSite(db, { id: 's1', version: 1, name: 'Shop', domain: 'shop.example', embedId: 'e1', primaryColor: '#000000', launcherPosition: 'right', welcomeMessage: '', businessHoursOverride: null, allowedOrigins: [], createdAt });
-  insertVisitor(db, { id: 'v1', siteId: 's1', email: null, name: null, phoneE164: null, ip: null, country: null, userAgent: null, geo: null, wcEnrichment: null, contactId: null, currentPageUrl: null, blockedAt: null, firstSeenAt: createdAt, lastSeenAt: createdAt, visitCount: 1 });
-  return Array.from({ length: count }, (_, index): CompletionRecord => {
-    const completedMs = random.pick([from + random.below(days * dayMs), from + 40 * dayMs + random.below(3_600_000), Date.UTC(2025, 9 + random.below(12), 1), Date.UTC(2026, 2, 29, random.below(4), 15 * random.below(4))]);
-    const completion = {
-      id: `m${index}`, goalId: random.pick(['g1', 'g2', 'g3']), url: 'https://shop.example/thanks', valueCents: random.pick([null, 0, 250, 99_999_999_99]), visitorId: 'v1', conversationId: null,
-      departmentId: random.pick([null, ...departmentIds]), attributedAgentId: random.pick([null, ...agentIds]), completedAt: new Date(completedMs).toISOString(),
-    };
-    insertCompletion(db, completion);
-    foldCompletion(db, completion);
-    return completion;
-  });
-}
-
-const reported = (conversation: ConversationRecord): ReportedConversation => ({ ...conversation, isCallOver: false });
-
-/** Some conversations, each of them changed a few times, as rows and as what they are in memory. */
-function fill(db: Database, random: Random, count: number): ConversationRecord[] {
-  const iso = (ms: number): string => new Date(ms).toISOString();
-  const conversations: ConversationRecord[] = [];
-  const changed = (before: ConversationRecord): ConversationRecord => {
-    const createdMs = Date.parse(before.createdAt);
-    const later = (): string => iso(createdMs + Math.round(Math.exp(random.next() * 20)));
-    const status = random.pick(['open', 'pending', 'solved', 'closed', 'spam'] as const);
-    return {
-      ...before,
-      status,
-      departmentId: random.pick([null, ...departmentIds]),
-      assignedAgentId: random.pick([null, ...agentIds]),
-      rating: random.chance(0.4) ? 1 + random.below(5) : null,
-      firstResponseAt: random.chance(0.7) ? (before.firstResponseAt ?? later()) : before.firstResponseAt,
-      solvedAt: status === 'solved' || status === 'closed' ? (before.solvedAt ?? later()) : null,
-    };
-  };
-  for (let index = 0; index < count; index += 1) {
-    // Some of them in the same hour, some on the very edge of a quarter, a day or a month.
-    const createdMs = random.pick([from + random.below(days * dayMs), from + 40 * dayMs + random.below(3_600_000), Date.UTC(2025, 9 + random.below(12), 1), Date.UTC(2026, 2, 29, random.below(4), 15 * random.below(4))]);
-    const createdAt = iso(createdMs);
-    const conversation: ConversationRecord = {
-      id: `c${String(index).padStart(6, '0')}`,
-      version: 1,
-      channel: random.pick(['chat', 'ticket']),
-      status: 'open',
-      subject: null,
-      ticketNumber: null,
-      siteId: null,
-      visitorId: null,
-      contactId: null,
-      departmentId: null,
-      assignedAgentId: null,
-      tags: [],
-      handshake: null,
-      rating: null,
-      ratingComment: null,
-      preview: null,
-      lastMessageAt: null,
-      firstResponseAt: null,
-      solvedAt: null,
-      closedAt: null,
-      lastLineAt: null,
-      lastCustomerMessageAt: null, agentsReadUpTo: null,
-      customerReadUpTo: null,
-      createdAt,
-      updatedAt: createdAt,
-    };
-    insertConversation(db, conversation);
-    foldConversation(db, undefined, reported(conversation));
-    let present = conversation;
-    for (let step = random.below(5); step > 0; step -= 1) {
-      const next = changed(present);
-      updateConversation(db, next);
-      foldConversation(db, reported(present), reported(next));
-      present = next;
-    }
-    conversations.push(present);
-  }
-  return conversations;
-}
-
-function scopes(random: Random): ReportScope {
-  return {
-    channels: random.pick([['chat'], ['ticket'], ['chat', 'ticket', 'call']]),
-    departmentIds: random.pick([null, ['d1'], ['d1', ''], ['d1', 'd2', ''], []]),
-    agentId: random.pick([null, null, 'a1', 'a3']),
-  };
-}
+import { randomFrom } from './support/seeded.ts';
 
 const isWithin = (conversation: ConversationRecord, scope: ReportScope, range: { fromMs: number; toMs: number }): boolean =>
   scope.channels.includes(conversation.channel) &&
@@ -169,6 +50,7 @@ t.test('[4.13] whatever changes, rollups say what the conversations say, over an
   const seed = 20261120;
   const random = randomFrom(seed);
   const db = openDatabase(t);
+  const source = { db, memory: new ReportMemory() };
   db.begin();
   const conversations = fill(db, random, 1500);
   db.commit();
@@ -178,7 +60,7 @@ t.test('[4.13] whatever changes, rollups say what the conversations say, over an
     const fromMs = random.pick([from + random.below(days * dayMs), Date.UTC(2025, 8 + random.below(13), 1), Date.UTC(2026, 0, 1 + random.below(200))]);
     const range = { fromMs, toMs: fromMs + random.pick([1, 60_000, dayMs, 31 * dayMs, 365 * dayMs, 1 + random.below(365 * dayMs)]) };
     const scope = scopes(random);
-    const is = totalsOf(db, scope, range);
+    const is = totalsOf(source, scope, range);
     const should = plainTotals(conversations, scope, range);
     const { firstResponse, resolution, ...counts } = is;
     const isRight =
@@ -188,7 +70,7 @@ t.test('[4.13] whatever changes, rollups say what the conversations say, over an
       wrong += 1;
       t.fail(`seed ${seed}, round ${round}: ${JSON.stringify({ scope, range, is, should })}`);
     }
-    const byAgent = totalsByAgent(db, { ...scope, agentId: null }, range, agentIds);
+    const byAgent = totalsByAgent(source, { ...scope, agentId: null }, range, agentIds);
     for (const [index, agentId] of agentIds.entries()) if (byAgent[index]?.conversations !== plainTotals(conversations, { ...scope, agentId }, range).counts['conversations']) t.fail(`seed ${seed}, round ${round}: ${agentId}`);
   }
   t.equal(wrong, 0);
@@ -198,6 +80,7 @@ t.test('[4.13] series fold into the hours, days, weeks and months of any zone, o
   const seed = 42;
   const random = randomFrom(seed);
   const db = openDatabase(t);
+  const source = { db, memory: new ReportMemory() };
   db.begin();
   const conversations = fill(db, random, 1500);
   db.commit();
@@ -208,7 +91,7 @@ t.test('[4.13] series fold into the hours, days, weeks and months of any zone, o
       const labels = bucketStarts(granularity, range, zone);
       const starts = labels.map((start) => Math.max(start, range.fromMs));
       const scope = scopes(random);
-      const buckets = bucketTotals(db, scope, { starts, toMs: range.toMs });
+      const buckets = bucketTotals(source, scope, { starts, toMs: range.toMs });
       const should = starts.map((start, index) => plainTotals(conversations, scope, { fromMs: start, toMs: starts[index + 1] ?? range.toMs }).counts);
       for (const name of ['conversations', 'rated', 'ratingSum'] as const) t.strictSame(buckets[name], should.map((counts) => counts[name] ?? 0), `seed ${seed}, ${name} in ${zone} by ${granularity}`);
       t.ok((labels[0] ?? Infinity) <= range.fromMs && (labels.at(-1) ?? Infinity) < range.toMs, 'from the bucket that the range begins in to the one that it ends in');
@@ -220,6 +103,7 @@ t.test('[4.13] goals are counted as their completions say, over any range, in an
   const seed = 77;
   const random = randomFrom(seed);
   const db = openDatabase(t);
+  const source = { db, memory: new ReportMemory() };
   db.begin();
   const completions = fillGoals(db, random, 1500);
   db.commit();
@@ -237,12 +121,12 @@ t.test('[4.13] goals are counted as their completions say, over any range, in an
       const found = completions.filter((completion) => completion.goalId === goalId && isIn(completion, scope, range));
       return goalId === 'g3' && found.length === 0 ? [] : [[goalId, found.length, found.reduce((sum, { valueCents }) => sum + (valueCents ?? 0), 0)]];
     });
-    const is = goalTotals(db, scope, range).map(({ goalId, completions: count, valueCents }) => [goalId, count, valueCents]);
+    const is = goalTotals(source, scope, range).map(({ goalId, completions: count, valueCents }) => [goalId, count, valueCents]);
     if (JSON.stringify(is) !== JSON.stringify(should)) t.fail(`seed ${seed}, round ${round}: ${JSON.stringify({ scope, range, is, should })}`);
     const zone = random.pick(['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'Australia/Lord_Howe']);
     const starts = bucketStarts(random.pick(['day', 'week', 'month'] as const), range, zone).map((start) => Math.max(start, range.fromMs));
     const counts = starts.map((start, index) => completions.filter((completion) => isIn(completion, scope, { fromMs: start, toMs: starts[index + 1] ?? range.toMs })).length);
-    t.strictSame(completionsByBucket(db, scope, { starts, toMs: range.toMs }), counts, `seed ${seed}, round ${round}, in ${zone}`);
+    t.strictSame(completionsByBucket(source, scope, { starts, toMs: range.toMs }), counts, `seed ${seed}, round ${round}, in ${zone}`);
   }
 });
 
@@ -250,6 +134,7 @@ t.test('[4.13] a page far down a list is the one that skipping every row before 
   const seed = 5;
   const random = randomFrom(seed);
   const db = openDatabase(t);
+  const source = { db, memory: new ReportMemory() };
   db.begin();
   const conversations = fill(db, random, 2500);
   db.commit();
@@ -270,7 +155,7 @@ t.test('[4.13] a page far down a list is the one that skipping every row before 
       const page = reportedConversations(db, asked, { limit: 20, offset }).map(({ id }) => id);
       if (JSON.stringify(page) !== JSON.stringify(ids.slice(offset, offset + 20))) t.fail(`seed ${seed}, round ${round}, offset ${offset}: ${JSON.stringify(asked)}`);
     }
-    t.equal(countReported(db, asked), ids.length, `seed ${seed}, round ${round}`);
+    t.equal(countReported(source, asked), ids.length, `seed ${seed}, round ${round}`);
   }
 });
 
@@ -319,6 +204,7 @@ t.test('[4.13] while rollups are made again, reports count the days that are mad
   const seed = 11;
   const random = randomFrom(seed);
   const db = openDatabase(t);
+  const source = { db, memory: new ReportMemory() };
   db.begin();
   const conversations = fill(db, random, 2500);
   const completions = fillGoals(db, random, 600);
@@ -335,9 +221,9 @@ t.test('[4.13] while rollups are made again, reports count the days that are mad
     const range = { fromMs: (firstDay + random.below(200)) * dayMs, toMs: (firstDay + days - random.below(100)) * dayMs };
     const counted = { ...range, fromMs: Math.max(range.fromMs, Math.min((made ?? madeFrom) * dayMs, range.toMs)) };
     const scope = scopes(random);
-    const { firstResponse: _, resolution: __, ...counts } = totalsOf(db, scope, range);
+    const { firstResponse: _, resolution: __, ...counts } = totalsOf(source, scope, range);
     t.strictSame(counts, plainTotals(conversations, scope, counted).counts, `seed ${seed}, step ${step}`);
-    const goals = goalTotals(db, { ...scope, agentId: null }, range).reduce((sum, { completions: count }) => sum + count, 0);
+    const goals = goalTotals(source, { ...scope, agentId: null }, range).reduce((sum, { completions: count }) => sum + count, 0);
     const isCounted = ({ completedAt, departmentId }: CompletionRecord): boolean =>
       Date.parse(completedAt) >= counted.fromMs && Date.parse(completedAt) < counted.toMs && (scope.departmentIds === null || scope.departmentIds.includes(departmentId ?? ''));
     t.equal(goals, completions.filter(isCounted).length, `seed ${seed}, step ${step}, goals`);
@@ -369,7 +255,7 @@ t.test('[4.13] a file from before there were rollups is counted when it is opene
   await after.pass(60_000);
   const opened = after.running.services.engine.workspace(owner.workspaceId)?.db;
   t.strictSame(opened && [...verifyReports(opened)], []);
-  t.equal(opened && totalsOf(opened, { channels: ['chat'], departmentIds: null, agentId: null }, { fromMs: 0, toMs: clock.now() + 1 }).conversations, 2);
+  t.equal(opened && totalsOf({ db: opened, memory: new ReportMemory() }, { channels: ['chat'], departmentIds: null, agentId: null }, { fromMs: 0, toMs: clock.now() + 1 }).conversations, 2);
 });
 
 t.test('[4.13] while rollups are made again, what changes on a day that is not made yet is left to it, and counted once', async (t) => {

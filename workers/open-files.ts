@@ -3,10 +3,11 @@
 
 import { join } from 'node:path';
 import { Database, removeDatabase } from '../store/database.ts';
+import { ReportMemory } from '../store/report-memory.ts';
+import type { ReportSource } from '../store/report-reads.ts';
 import { SearchIndex } from './search/search-index.ts';
 
-interface OpenFile {
-  readonly db: Database;
+interface OpenFile extends ReportSource {
   index: SearchIndex | undefined;
   usedAtMs: number;
 }
@@ -28,6 +29,11 @@ export class OpenFiles {
   /** The workspace's own file. Throws DatabaseUnusable. */
   workspace(workspaceId: string): Database {
     return this.#use(workspaceId).db;
+  }
+
+  /** The workspace's own file with what is remembered of it. Throws DatabaseUnusable. */
+  reports(workspaceId: string): ReportSource {
+    return this.#use(workspaceId);
   }
 
   /** Opened, and begun anew if need be. Throws DatabaseUnusable. */
@@ -60,7 +66,7 @@ export class OpenFiles {
     let file = this.#open.get(workspaceId);
     if (file === undefined) {
       this.#closeBeyond(maxOpen - 1);
-      file = { db: Database.openReader(join(this.#dataDir, 'workspaces', `${workspaceId}.db`)), index: undefined, usedAtMs: 0 };
+      file = { db: Database.openReader(join(this.#dataDir, 'workspaces', `${workspaceId}.db`)), memory: new ReportMemory(), index: undefined, usedAtMs: 0 };
     }
     file.usedAtMs = performance.now();
     this.#open.delete(workspaceId);

@@ -5,13 +5,14 @@ import { workerData } from 'node:worker_threads';
 import { type ContactRecord, contactsWith } from '../store/contacts.ts';
 import type { Channel, ConversationRecord } from '../store/conversations.ts';
 import type { Cursor } from '../store/cursor.ts';
-import { type Database, DatabaseUnusable, isStorageFailure } from '../store/database.ts';
+import { DatabaseUnusable, isStorageFailure } from '../store/database.ts';
 import { eventsOfConversation, type EventRow } from '../store/events.ts';
 import { type MessageRecord, messagesBetween } from '../store/messages.ts';
 import { notesBetween, type NoteRecord } from '../store/notes.ts';
 import { OpenFiles } from './open-files.ts';
 import { completionsByBucket, countReported, type DrillDown, type GoalTotals, goalTotals, queuedByChannel, reportedAfter, reportedConversations } from '../store/report-lists.ts';
-import { type BucketTotals, bucketTotals, type ReportRange, type ReportScope, type Totals, totalsByAgent, totalsOf } from '../store/report-reads.ts';
+import type { ReportRange } from '../store/report-pieces.ts';
+import { type BucketTotals, bucketTotals, type ReportScope, type ReportSource, type Totals, totalsByAgent, totalsOf } from '../store/report-reads.ts';
 import type { SearchAnswer, SearchQuestion } from './search/search-index.ts';
 import { answerQuestions, ThreadUnavailable } from './thread.ts';
 
@@ -86,26 +87,26 @@ export const questions = {
   },
 
   bucketTotals({ workspaceId, scope, buckets }: OfReport & { buckets: BucketsQuestion }): BucketTotals {
-    return together(workspaceId, (db) => bucketTotals(db, scope, buckets));
+    return together(workspaceId, (source) => bucketTotals(source, scope, buckets));
   },
 
   totals({ workspaceId, scope, range }: OfReport & { range: ReportRange }): Totals {
-    return together(workspaceId, (db) => totalsOf(db, scope, range));
+    return together(workspaceId, (source) => totalsOf(source, scope, range));
   },
 
   totalsByAgent({ workspaceId, scope, range, agentIds }: OfReport & { range: ReportRange; agentIds: readonly string[] }): Totals[] {
-    return together(workspaceId, (db) => totalsByAgent(db, scope, range, agentIds));
+    return together(workspaceId, (source) => totalsByAgent(source, scope, range, agentIds));
   },
 
   totalsByChannel({ workspaceId, scope, queue, range }: OfReport & { queue: ReportScope; range: ReportRange }): { channel: Channel; totals: Totals; queued: number }[] {
-    return together(workspaceId, (db) => {
-      const queued = queuedByChannel(db, queue);
-      return scope.channels.map((channel) => ({ channel, totals: totalsOf(db, { ...scope, channels: [channel] }, range), queued: queued.get(channel) ?? 0 }));
+    return together(workspaceId, (source) => {
+      const queued = queuedByChannel(source.db, queue);
+      return scope.channels.map((channel) => ({ channel, totals: totalsOf(source, { ...scope, channels: [channel] }, range), queued: queued.get(channel) ?? 0 }));
     });
   },
 
   drillDown({ workspaceId, asked, page }: { workspaceId: string; asked: DrillDown; page: { limit: number; offset: number } }): { conversations: ConversationRecord[]; total: number } {
-    return together(workspaceId, (db) => ({ conversations: reportedConversations(db, asked, page), total: countReported(db, asked) }));
+    return together(workspaceId, (source) => ({ conversations: reportedConversations(source.db, asked, page), total: countReported(source, asked) }));
   },
 
   /** The next of them, newest first. An empty page is the end. */
@@ -114,14 +115,14 @@ export const questions = {
   },
 
   goals({ workspaceId, scope, range, buckets }: OfReport & { range: ReportRange; buckets: BucketsQuestion }): { goals: GoalTotals[]; counts: number[] } {
-    return together(workspaceId, (db) => ({ goals: goalTotals(db, scope, range), counts: completionsByBucket(db, scope, buckets) }));
+    return together(workspaceId, (source) => ({ goals: goalTotals(source, scope, range), counts: completionsByBucket(source, scope, buckets) }));
   },
 };
 
 /** As of one moment; and a connection that holds on to one keeps its pages while others write. */
-function together<Answer>(workspaceId: string, read: (db: Database) => Answer): Answer {
-  const db = files.workspace(workspaceId);
-  return db.readTogether(() => read(db));
+function together<Answer>(workspaceId: string, read: (source: ReportSource) => Answer): Answer {
+  const source = files.reports(workspaceId);
+  return source.db.readTogether(() => read(source));
 }
 
 async function search(workspaceId: string, question: SearchQuestion): Promise<SearchAnswer> {

@@ -1,0 +1,78 @@
+// What was read for reports, kept for as long as it would be read the same: until something of its days changes. A report over a year then
+// reads what has changed and the last minutes. One for each connection that only reads: what a transaction wrote and took back would be
+// remembered as if it had been. Called by report-reads.ts and report-lists.ts, inside a transaction, so that a report is of one moment.
+
+import type { Database } from './database.ts';
+import type { GoalSums } from './report-lists.ts';
+import type { PieceSums } from './report-reads.ts';
+import { type Changing, changesOf, type Days } from './rollup-changes.ts';
+import { isRebuilding } from './rollup-rebuild.ts';
+
+/** Of each kind, about 2 MB. A year of 50 agents is 50,000 numbers. */
+const maxNumbers = 500_000;
+
+/** What one read found, and what it was of. */
+interface Remembered<Value> {
+  readonly value: Value;
+  readonly changes: number;
+  readonly numbers: number;
+}
+
+export interface Recalling {
+  /** Tells what is read from everything else of its kind. */
+  readonly key: string;
+  readonly what: Changing;
+  /** All days of which anything is read. */
+  readonly days: Days;
+}
+
+/** What is read of one kind, the least recently asked for forgotten first. */
+class Memory<Value> {
+  /** In the order of their last use. */
+  readonly #remembered = new Map<string, Remembered<Value>>();
+  readonly #numbersIn: (value: Value) => number;
+  #numbers = 0;
+
+  constructor(numbersIn: (value: Value) => number) {
+    this.#numbersIn = numbersIn;
+  }
+
+  /** What `read` returns, or returned when nothing of these days has changed since. Nobody may change it. */
+  recall(db: Database, { key, what, days }: Recalling, read: () => Value): Value {
+    // What changes on days that are not made yet is noted when they are.
+    if (isRebuilding(db)) return read();
+    const changes = changesOf(db, what, days);
+    const known = this.#remembered.get(key);
+    this.#forget(key);
+    const value = known?.changes === changes ? known.value : read();
+    this.#remember(key, { value, changes, numbers: this.#numbersIn(value) + key.length });
+    return value;
+  }
+
+  #remember(key: string, remembered: Remembered<Value>): void {
+    this.#remembered.set(key, remembered);
+    this.#numbers += remembered.numbers;
+    for (const oldest of this.#remembered.keys()) {
+      if (this.#numbers <= maxNumbers) return;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(key: string): void {
+    this.#numbers -= this.#remembered.get(key)?.numbers ?? 0;
+    this.#remembered.delete(key);
+  }
+}
+
+/** What is remembered of one file. */
+export class ReportMemory {
+  /** Of pieces of a range, by agent. */
+  readonly sums = new Memory<ReadonlyMap<string | null, PieceSums>>((byAgent) => [...byAgent.values()].reduce((sum, { firstResponses, resolutions }) => sum + numbersPerSum + firstResponses.length + resolutions.length, 0));
+  /** Of pieces of a range, by goal. */
+  readonly goals = new Memory<GoalSums>((byGoal) => byGoal.size * numbersPerSum);
+  /** Of the buckets of a month. */
+  readonly buckets = new Memory<readonly number[]>((sums) => sums.length);
+}
+
+/** Its counts, and what tells whose they are. */
+const numbersPerSum = 20;

@@ -1,0 +1,78 @@
+// A range cut into what reports read of it: whole months, whole days beside them, what is left of the days at its ends in whole
+// quarters of an hour, and the minutes before and after. Pure.
+
+import { quarterMs } from './quarters.ts';
+import type { Days } from './rollup-changes.ts';
+import { dayMs, daysOfMonth, monthOf } from './rollups.ts';
+
+/** [fromMs, toMs). */
+export interface ReportRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Quarters of an hour in a row, less than two days, that are read row by row. */
+export interface Rows extends ReportRange {
+  readonly times: 1;
+}
+
+/** Some days or months in a row, to be added or, when they stand in a month that was added whole, to be taken away. */
+export interface Periods {
+  readonly grain: 'day' | 'month';
+  readonly first: number;
+  readonly next: number;
+  readonly times: 1 | -1;
+}
+
+export type Piece = Rows | Periods;
+
+export interface Cut {
+  /** Within a quarter of an hour: they end and begin anywhere. */
+  readonly ends: readonly ReportRange[];
+  readonly pieces: readonly Piece[];
+}
+
+/** While months are not the sums of their days, days alone are wanted. */
+export function cutRange(range: ReportRange, { byDayAlone }: { byDayAlone: boolean }): Cut {
+  const fromMs = Math.ceil(range.fromMs / quarterMs) * quarterMs;
+  const toMs = Math.floor(range.toMs / quarterMs) * quarterMs;
+  if (fromMs >= toMs) return { ends: [range], pieces: [] };
+  return { ends: [{ fromMs: range.fromMs, toMs: fromMs }, { fromMs: toMs, toMs: range.toMs }].filter(isNotEmpty), pieces: piecesOf({ fromMs, toMs }, byDayAlone) };
+}
+
+function piecesOf({ fromMs, toMs }: ReportRange, byDayAlone: boolean): Piece[] {
+  const days = { first: Math.ceil(fromMs / dayMs), next: Math.floor(toMs / dayMs) };
+  if (days.first >= days.next) return [{ fromMs, toMs, times: 1 }];
+  const rows: Rows[] = [{ fromMs, toMs: days.first * dayMs, times: 1 }, { fromMs: days.next * dayMs, toMs, times: 1 }];
+  return [...rows.filter(isNotEmpty), ...(byDayAlone ? [{ grain: 'day', ...days, times: 1 } as const] : periodsOf(days))];
+}
+
+function periodsOf(days: Days): Periods[] {
+  const [firstMonth, lastMonth] = [monthOf(days.first * dayMs), monthOf(days.next * dayMs)];
+  if (firstMonth === lastMonth) return [{ grain: 'day', ...days, times: 1 }];
+  const periods: Periods[] = [...endOfMonth(firstMonth, days.first), { grain: 'month', first: firstMonth + 1, next: lastMonth, times: 1 }, ...beginningOfMonth(lastMonth, days.next)];
+  return periods.filter(({ first, next }) => first < next);
+}
+
+/** The days that a piece has anything of. */
+export function daysIn(piece: Piece): Days {
+  if (!('grain' in piece)) return { first: Math.floor(piece.fromMs / dayMs), next: Math.ceil(piece.toMs / dayMs) };
+  if (piece.grain === 'day') return piece;
+  return { first: daysOfMonth(piece.first).first, next: daysOfMonth(piece.next).first };
+}
+
+/** The days of the month from `day` on. When they are most of it: the month without the others, which are fewer to read. */
+function endOfMonth(month: number, day: number): Periods[] {
+  const { first, next } = daysOfMonth(month);
+  if (next - day <= day - first) return [{ grain: 'day', first: day, next, times: 1 }];
+  return [{ grain: 'month', first: month, next: month + 1, times: 1 }, { grain: 'day', first, next: day, times: -1 }];
+}
+
+/** The days of the month before `day`. */
+function beginningOfMonth(month: number, day: number): Periods[] {
+  const { first, next } = daysOfMonth(month);
+  if (day - first <= next - day) return [{ grain: 'day', first, next: day, times: 1 }];
+  return [{ grain: 'month', first: month, next: month + 1, times: 1 }, { grain: 'day', first: day, next, times: -1 }];
+}
+
+const isNotEmpty = ({ fromMs, toMs }: ReportRange): boolean => fromMs < toMs;
