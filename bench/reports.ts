@@ -18,6 +18,8 @@ import { makeTenant, startChats } from './scenario.ts';
 const full = { conversations: 100_000, messagesEach: 10, agents: 50, contacts: 100_000, completions: 50_000 };
 const dayMs = 24 * 3600_000;
 const writesPerSecond = 200;
+/** One of so many has a conversation wait or go on, which changes what reports count of today. */
+const writesPerChange = 100;
 const writeConnections = 16;
 /** Each looks at all of a dashboard's reports at once: 40 reports a second. */
 const dashboards = { people: 10, everyMs: 2000 };
@@ -137,18 +139,22 @@ async function searchUntilReady(api: Api, token: string): Promise<void> {
   }
 }
 
+const body = JSON.stringify({ body: messageText });
+
 type Phase = 'idle' | 'dashboards' | 'one after another';
 
 interface WriteConnection {
   readonly connection: HttpConnection;
-  readonly request: { readonly path: string; readonly token: string; readonly body: string };
+  readonly conversationId: string;
+  isPending: boolean;
 }
 
-/** Sends messages at a steady rate from its start to its stop, and knows in which phase each was sent and how long it took. */
+/** Sends messages, and now and then a change of status, at a steady rate from its start to its stop, and knows in which phase each was sent and how long it took. */
 class Writer {
   readonly #free: WriteConnection[];
+  readonly #token: string;
   /** When each was due that no connection is free for: it waits on its own clock. */
-  readonly #due: { readonly atMs: number; readonly phase: Phase | undefined }[] = [];
+  readonly #due: { readonly atMs: number; readonly phase: Phase | undefined; readonly isChange: boolean }[] = [];
   readonly #took: Record<Phase, number[]> = { idle: [], dashboards: [], 'one after another': [] };
   readonly #underWay = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
@@ -157,14 +163,14 @@ class Writer {
   #count = 0;
   #failure: unknown;
 
-  private constructor(free: WriteConnection[]) {
+  private constructor(free: WriteConnection[], token: string) {
     this.#free = free;
+    this.#token = token;
     this.#timer = setInterval(() => this.#tick(), 1);
   }
 
   static async start(url: string, writing: { token: string; conversationIds: readonly string[] }): Promise<Writer> {
-    const body = JSON.stringify({ body: messageText });
-    return new Writer(await Promise.all(writing.conversationIds.map(async (id) => ({ connection: await HttpConnection.open(url), request: { path: `/api/v1/conversations/${id}/messages`, token: writing.token, body } }))));
+    return new Writer(await Promise.all(writing.conversationIds.map(async (conversationId) => ({ connection: await HttpConnection.open(url), conversationId, isPending: false }))), writing.token);
   }
 
   async during<Result>(phase: Phase, act: () => Promise<Result>): Promise<Result> {
@@ -191,7 +197,7 @@ class Writer {
     const nowMs = performance.now();
     const due = Math.floor(((nowMs - this.#startedAt) / 1000) * writesPerSecond);
     // Due now, not when the millisecond's timer came: how late the client's own timers are is not the server's.
-    for (; this.#count < due; this.#count += 1) this.#due.push({ atMs: nowMs, phase: this.#phase });
+    for (; this.#count < due; this.#count += 1) this.#due.push({ atMs: nowMs, phase: this.#phase, isChange: this.#count % writesPerChange === 0 });
     this.#sendDue();
   }
 
@@ -200,7 +206,7 @@ class Writer {
       const one = this.#free.shift();
       const due = one && this.#due.shift();
       if (one === undefined || due === undefined) return;
-      const answered = one.connection.post(one.request).then(
+      const answered = (due.isChange ? this.#change(one) : this.#write(one)).then(
         () => {
           if (due.phase !== undefined) this.#took[due.phase].push(performance.now() - due.atMs);
           this.#free.push(one);
@@ -213,6 +219,15 @@ class Writer {
       this.#underWay.add(answered);
       void answered.finally(() => this.#underWay.delete(answered));
     }
+  }
+
+  #write({ connection, conversationId }: WriteConnection): Promise<unknown> {
+    return connection.post({ path: `/api/v1/conversations/${conversationId}/messages`, token: this.#token, body });
+  }
+
+  #change(one: WriteConnection): Promise<unknown> {
+    one.isPending = !one.isPending;
+    return one.connection.post({ path: `/api/v1/conversations/${one.conversationId}/status`, token: this.#token, body: JSON.stringify({ status: one.isPending ? 'pending' : 'open' }) });
   }
 }
 
