@@ -11,7 +11,7 @@ import { type ConversationRecord, insertConversation } from '../store/conversati
 import { Database } from '../store/database.ts';
 import { insertMessage } from '../store/messages.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
-import { beginRebuild, buildDayBefore } from '../store/rollup-rebuild.ts';
+import { beginRebuild, buildNext, type Progress } from '../store/rollup-rebuild.ts';
 import { Api } from './api.ts';
 import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
 import type { Request } from './http-connection.ts';
@@ -111,7 +111,7 @@ function fill(path: string, messages: number): void {
   }
   db.commit();
   db.begin();
-  for (let day: number | undefined = beginRebuild(db); day !== undefined; ) day = buildDayBefore(db, day);
+  for (let progress: Progress | undefined = beginRebuild(db); progress !== undefined; ) progress = buildNext(db, progress);
   db.commit();
   db.checkpoint();
   db.close();

@@ -10,7 +10,7 @@ import { Database } from '../store/database.ts';
 import { insertCompletion, insertGoal } from '../store/goals.ts';
 import { insertMessage } from '../store/messages.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
-import { beginRebuild, buildDayBefore } from '../store/rollup-rebuild.ts';
+import { beginRebuild, buildNext, type Progress } from '../store/rollup-rebuild.ts';
 import { insertVisitor } from '../store/visitors.ts';
 import { randomFrom } from '../test/support/seeded.ts';
 
@@ -98,7 +98,7 @@ export function fillYear(path: string, size: YearSize): string[] {
   }
   db.commit();
   db.begin();
-  for (let day: number | undefined = beginRebuild(db); day !== undefined; ) day = buildDayBefore(db, day);
+  for (let progress: Progress | undefined = beginRebuild(db); progress !== undefined; ) progress = buildNext(db, progress);
   db.commit();
   db.checkpoint();
   db.close();

@@ -8,7 +8,7 @@ import type { ConversationRecord } from '../store/conversations.ts';
 import type { Database } from '../store/database.ts';
 import { deadlineSubjects } from '../store/deadlines.ts';
 import { foldCompletion, type ReportedCompletion } from '../store/goal-rollups.ts';
-import { beginRebuild, buildDayBefore, differencesOfMonth, rebuildDeadline, reportedMonths } from '../store/rollup-rebuild.ts';
+import { beginRebuild, buildNext, differencesOfMonth, progressFrom, rebuildDeadline, reportedMonths, textOfProgress } from '../store/rollup-rebuild.ts';
 import { dayMs, foldConversation, type ReportedConversation } from '../store/rollups.ts';
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
@@ -34,21 +34,18 @@ export function foldCompletionOf(ctx: Context, completion: ReportedCompletion): 
 
 /** True while rollups are being made again and have not come to that day: what it holds then is counted with the rest of it. */
 function willBeCounted(db: Database, at: string): boolean {
-  return deadlineSubjects(db, rebuildDeadline).some((subjectId) => Math.floor(Date.parse(at) / dayMs) < (madeFrom(subjectId) ?? Number.POSITIVE_INFINITY));
+  return deadlineSubjects(db, rebuildDeadline).some((subjectId) => Math.floor(Date.parse(at) / dayMs) < (progressFrom(subjectId)?.day ?? Number.POSITIVE_INFINITY));
 }
-
-/** The day from which on rollups are made; undefined at the beginning. */
-const madeFrom = (subjectId: string): number | undefined => (/^\d+$/.test(subjectId) ? Number(subjectId) : undefined);
 
 function reported(conversation: ConversationRecord, isCallOver: boolean): ReportedConversation {
   const { id, channel, status, departmentId, assignedAgentId, rating, firstResponseAt, solvedAt, createdAt } = conversation;
   return { id, channel, status, departmentId, assignedAgentId, rating, firstResponseAt, solvedAt, createdAt, isCallOver };
 }
 
-/** Makes the rollups of a day again, then those of the day before, down to the first: no command takes long. They are all thrown away first. */
+/** Makes the rollups of a day again, then those of the day before, down to the first, and of each month some at a time: no command takes long. They are all thrown away first. */
 export const rebuildReports = command('reports.rebuild', (ctx, params: DeadlineParams): void => {
-  const day = buildDayBefore(ctx.db, madeFrom(params.subjectId) ?? beginRebuild(ctx.db));
-  if (day !== undefined) ctx.setDeadline(rebuildDeadline, String(day), ctx.nowMs);
+  const progress = buildNext(ctx.db, progressFrom(params.subjectId) ?? beginRebuild(ctx.db));
+  if (progress !== undefined) ctx.setDeadline(rebuildDeadline, textOfProgress(progress), ctx.nowMs);
 });
 
 /** What in the rollups and counts of a workspace its rows do not bear out. Empty: reports are right. Reads everything, once. */

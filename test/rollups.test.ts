@@ -11,10 +11,10 @@ import { relativeError } from '../store/histogram.ts';
 import { completionsByBucket, countReported, goalTotals, reportedConversations } from '../store/report-lists.ts';
 import { ReportMemory } from '../store/report-memory.ts';
 import { bucketTotals, type ReportScope, type Totals, totalsByAgent, totalsOf } from '../store/report-reads.ts';
-import { beginRebuild, buildDayBefore, rebuildDeadline } from '../store/rollup-rebuild.ts';
+import { beginRebuild, buildNext, type Progress, progressFrom, rebuildDeadline, textOfProgress } from '../store/rollup-rebuild.ts';
 import { figuresOf } from '../store/rollups.ts';
 import { ManualClock } from './support/manual-clock.ts';
-import { agentIds, dayMs, days, fill, fillGoals, from, openDatabase, rebuildAll, reported, scopes } from './support/reported-rows.ts';
+import { agentIds, changeConversation, dayMs, days, fill, fillGoals, from, openDatabase, rebuildAll, reported, scopes } from './support/reported-rows.ts';
 import { startService } from './support/service.ts';
 import { randomFrom } from './support/seeded.ts';
 
@@ -210,16 +210,16 @@ t.test('[4.13] while rollups are made again, reports count the days that are mad
   const completions = fillGoals(db, random, 600);
   db.commit();
   const firstDay = Math.floor(from / dayMs);
-  let made: number | undefined = beginRebuild(db);
+  let made: Progress | undefined = beginRebuild(db);
   putDeadline(db, { kind: rebuildDeadline, subjectId: 'under way', dueAt: new Date(from).toISOString() });
   let looks = 0;
   for (let step = 0; made !== undefined; step += 1) {
     const madeFrom = made;
-    made = buildDayBefore(db, made);
+    made = buildNext(db, made);
     if (step % 7 !== 0) continue;
     // Whole days, since what is at the edges is read from the rows, and one day of very many among them, since a few are read from there, too.
     const range = { fromMs: (firstDay + random.below(200)) * dayMs, toMs: (firstDay + days - random.below(100)) * dayMs };
-    const counted = { ...range, fromMs: Math.max(range.fromMs, Math.min((made ?? madeFrom) * dayMs, range.toMs)) };
+    const counted = { ...range, fromMs: Math.max(range.fromMs, Math.min((made ?? madeFrom).day * dayMs, range.toMs)) };
     const scope = scopes(random);
     const { firstResponse: _, resolution: __, ...counts } = totalsOf(source, scope, range);
     t.strictSame(counts, plainTotals(conversations, scope, counted).counts, `seed ${seed}, step ${step}`);
@@ -232,6 +232,31 @@ t.test('[4.13] while rollups are made again, reports count the days that are mad
   t.ok(looks > 40);
   deleteDeadline(db, rebuildDeadline, 'under way');
   t.strictSame([...verifyReports(db)], []);
+});
+
+t.test('[4.13] while rollups are made again, a month a few at a time, what changes meanwhile is counted once', async (t) => {
+  const seed = 12;
+  const random = randomFrom(seed);
+  const db = openDatabase(t);
+  db.begin();
+  const conversations = fill(db, random, 800);
+  db.commit();
+  let steps = 0;
+  let monthSteps = 0;
+  for (let progress: Progress | undefined = beginRebuild(db); progress !== undefined; steps += 1) {
+    progress = buildNext(db, progress);
+    const kept: Progress | undefined = progress && progressFrom(textOfProgress(progress));
+    t.strictSame(kept, progress);
+    if (progress?.upTo !== undefined) monthSteps += 1;
+    for (const [index, conversation] of conversations.entries()) {
+      if (progress === undefined || !random.chance(0.005)) continue;
+      // What began before is left to its day, as the service leaves it.
+      const isMade = Date.parse(conversation.createdAt) >= progress.day * dayMs;
+      conversations[index] = changeConversation(db, random, conversation, { isFolded: isMade });
+    }
+  }
+  t.ok(monthSteps > 15 * 2, `a month takes more than one step: ${monthSteps} of ${steps}`);
+  t.strictSame([...verifyReports(db)].slice(0, 3), [], `seed ${seed}`);
 });
 
 t.test('[4.13] a file from before there were rollups is counted when it is opened', async (t) => {
@@ -270,9 +295,10 @@ t.test('[4.13] while rollups are made again, what changes on a day that is not m
   await before.post('/widget/conversations', { body: 'Later' }, customer.token);
   const db = before.running.services.engine.workspace(owner.workspaceId)?.db;
   if (db === undefined) throw new Error('no workspace');
-  const today = buildDayBefore(db, beginRebuild(db));
-  t.equal(today, Math.floor(clock.now() / dayMs));
-  putDeadline(db, { kind: rebuildDeadline, subjectId: String(today), dueAt: new Date(clock.now() + 3_600_000).toISOString() });
+  const progress = buildNext(db, beginRebuild(db));
+  const today = Math.floor(clock.now() / dayMs);
+  t.equal(progress?.day, today);
+  putDeadline(db, { kind: rebuildDeadline, subjectId: progress === undefined ? '' : textOfProgress(progress), dueAt: new Date(clock.now() + 3_600_000).toISOString() });
   for (const { id } of db.all<{ id: string }>('SELECT id FROM conversation')) t.equal((await before.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token)).status, 200);
   t.strictSame(db.all(`SELECT DISTINCT period, solved FROM rollupPeriod WHERE grain = 'day'`), [{ period: today, solved: 1 }], 'the present day is kept in step, the earlier one is not there');
   await before.stop();

@@ -11,7 +11,7 @@ import { foldCompletion } from '../../store/goal-rollups.ts';
 import { type CompletionRecord, insertCompletion, insertGoal, markGoalDeleted } from '../../store/goals.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import type { ReportScope } from '../../store/report-reads.ts';
-import { beginRebuild, buildDayBefore } from '../../store/rollup-rebuild.ts';
+import { beginRebuild, buildNext, type Progress } from '../../store/rollup-rebuild.ts';
 import { foldConversation, type ReportedConversation } from '../../store/rollups.ts';
 import { insertSite } from '../../store/sites.ts';
 import { insertVisitor } from '../../store/visitors.ts';
@@ -37,7 +37,7 @@ export function openDatabase(t: { teardown(call: () => void): void }): Database 
 }
 
 export function rebuildAll(db: Database): void {
-  for (let day: number | undefined = beginRebuild(db); day !== undefined; ) day = buildDayBefore(db, day);
+  for (let progress: Progress | undefined = beginRebuild(db); progress !== undefined; ) progress = buildNext(db, progress);
 }
 
 /** Completions of three goals, one of them deleted, as rows. */
@@ -111,7 +111,7 @@ export function addConversation(db: Database, random: Random, id: string): Conve
   return conversation;
 }
 
-export function changeConversation(db: Database, random: Random, before: ConversationRecord): ConversationRecord {
+export function changeConversation(db: Database, random: Random, before: ConversationRecord, { isFolded } = { isFolded: true }): ConversationRecord {
   const later = (): string => new Date(Date.parse(before.createdAt) + Math.round(Math.exp(random.next() * 20))).toISOString();
   const status = random.pick(['open', 'pending', 'solved', 'closed', 'spam'] as const);
   const after = {
@@ -124,7 +124,7 @@ export function changeConversation(db: Database, random: Random, before: Convers
     solvedAt: status === 'solved' || status === 'closed' ? (before.solvedAt ?? later()) : null,
   };
   updateConversation(db, after);
-  foldConversation(db, reported(before), reported(after));
+  if (isFolded) foldConversation(db, reported(before), reported(after));
   return after;
 }
 
