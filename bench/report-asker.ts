@@ -8,18 +8,19 @@ export interface AskerStart {
   readonly token: string;
 }
 
-/** One path again and again without a pause, or people who each ask for all paths at once, every so often. */
-export type Order = { readonly path: string; readonly count: number } | { readonly people: number; readonly everyMs: number; readonly paths: readonly string[]; readonly forMs: number };
+/** One path again and again, each time so long after the last or, if that took longer, at once; or people who each ask for all paths at once, every so often. */
+export type Order = { readonly path: string; readonly count: number; readonly everyMs: number } | { readonly people: number; readonly everyMs: number; readonly paths: readonly string[]; readonly forMs: number };
 
 const warmUps = 5;
 
-async function series(start: AskerStart, { path, count }: { path: string; count: number }): Promise<number[]> {
+async function series(start: AskerStart, { path, count, everyMs }: { path: string; count: number; everyMs: number }): Promise<number[]> {
   const connection = await HttpConnection.open(start.url);
   const took: number[] = [];
   for (let asked = -warmUps; asked < count; asked += 1) {
     const sentAt = performance.now();
     await connection.get({ path, token: start.token });
     if (asked >= 0) took.push(performance.now() - sentAt);
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, sentAt + everyMs - performance.now())));
   }
   connection.close();
   return took;

@@ -147,10 +147,12 @@ export function goalTotals({ db, memory }: ReportSource, scope: ReportScope, ran
   const goals = db.all<GoalRow>('SELECT id AS goalId, name, status, deletedAt IS NOT NULL AS isDeleted FROM goal ORDER BY createdAt, id');
   const sums: GoalSums = new Map();
   // An agent's are few.
-  const { ends, pieces } = scope.agentId === null ? cutRange(range, { byDayAlone: isRebuilding(db) }) : { ends: [range], pieces: [] };
+  const rebuilding = isRebuilding(db);
+  const { ends, pieces } = scope.agentId === null ? cutRange(range, { byDayAlone: rebuilding }) : { ends: [range], pieces: [] };
   for (const end of ends) addCompletions(db, scope, end, sums);
   for (const piece of pieces) {
-    const found = memory.goals.recall(db, { key: toJson([scope, piece]), what: 'completions', days: daysIn(piece) }, () => readGoalPiece(db, scope, piece, goals));
+    const read = (): GoalSums => readGoalPiece(db, scope, piece, goals);
+    const found = rebuilding ? read() : memory.goals.recall(db, { key: toJson([scope, piece]), what: 'completions', days: daysIn(piece) }, read);
     for (const [goalId, { completions, valueCents }] of found) addToGoal(sums, goalId, piece.times * completions, piece.times * valueCents);
   }
   return goals.flatMap(({ goalId, name, status, isDeleted }) => {
@@ -202,9 +204,10 @@ export function completionsByBucket({ db, memory }: ReportSource, scope: ReportS
   }
   const plan = new BucketPlan(buckets);
   for (const { bucket, ...range } of plan.edges) add(bucket, completionsOf(db, scope, range).length);
+  const rebuilding = isRebuilding(db);
   for (const month of plan.months) {
-    const recalling = { key: toJson(['completions', scope, month.key]), what: 'completions', days: month.days } as const;
-    const sums = memory.buckets.recall(db, recalling, () => plan.sumsOf(month, quartersOfDays(db, scope, month.days), figuresPerGoalQuarter));
+    const read = (): number[] => plan.sumsOf(month, quartersOfDays(db, scope, month.days), figuresPerGoalQuarter);
+    const sums = rebuilding ? read() : memory.buckets.recall(db, { key: toJson(['completions', scope, month.key]), what: 'completions', days: month.days }, read);
     for (const [index, completions] of sums.entries()) add(month.firstBucket + index, completions);
   }
   return counts;

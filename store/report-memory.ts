@@ -6,7 +6,6 @@ import type { Database } from './database.ts';
 import type { GoalSums } from './report-lists.ts';
 import type { PieceSums } from './report-reads.ts';
 import { type Changing, changesOf, type Days } from './rollup-changes.ts';
-import { isRebuilding } from './rollup-rebuild.ts';
 
 /** Of each kind, about 2 MB. A year of 50 agents is 50,000 numbers. */
 const maxNumbers = 500_000;
@@ -26,7 +25,7 @@ export interface Recalling {
   readonly days: Days;
 }
 
-/** What is read of one kind, the least recently asked for forgotten first. */
+/** What is read of one kind, the least recently asked for forgotten first. Not while rollups are made again: what changes on a day that is not made yet is noted when it is. */
 class Memory<Value> {
   /** In the order of their last use. */
   readonly #remembered = new Map<string, Remembered<Value>>();
@@ -39,8 +38,6 @@ class Memory<Value> {
 
   /** What `read` returns, or returned when nothing of these days has changed since. Nobody may change it. */
   recall(db: Database, { key, what, days }: Recalling, read: () => Value): Value {
-    // What changes on days that are not made yet is noted when they are.
-    if (isRebuilding(db)) return read();
     const changes = changesOf(db, what, days);
     const known = this.#remembered.get(key);
     this.#forget(key);
