@@ -28,11 +28,11 @@ export interface CustomerDraft {
   readonly attachments?: readonly AttachmentInput[] | undefined;
 }
 
-/** Opens a chat with its first message and routes it; agents are told which campaign it came from. Refuses forbidden when blocked, invalid_body, conflict for somebody else's messageId. */
+/** Opens a chat with its first message and routes it; agents are told which campaign it came from. Refuses forbidden when blocked, invalid_body, conflict for the messageId of another message. */
 export const startChat = command('widget.startChat', (ctx, params: CustomerDraft & { campaignId?: string | undefined }): StartedChat => {
   const visitor = callingVisitor(ctx);
   requireText(params.body);
-  const sent = sentBefore(ctx, visitor, params.messageId);
+  const sent = sentBefore(ctx, visitor, params.messageId, ({ channel }) => channel === 'chat');
   if (sent !== undefined) return { conversation: customerConversation(requireOwnConversation(ctx, sent.conversationId).conversation), message: messageView(sent) };
   const { siteId, id: visitorId, contactId } = visitor;
   const added = addConversation(ctx, newConversation(ctx, { channel: 'chat', siteId, visitorId, contactId, departmentId: theWorkspace(ctx).settings.defaultDepartmentId }));
@@ -41,11 +41,11 @@ export const startChat = command('widget.startChat', (ctx, params: CustomerDraft
   return { conversation: customerConversation(routeChat(ctx, begun)), message: messageView(message) };
 });
 
-/** The customer writes on. Reopens what was solved or closed. Refuses forbidden, not_found, invalid_body, conflict for somebody else's messageId. */
+/** The customer writes on. Reopens what was solved or closed. Refuses forbidden, not_found, invalid_body, conflict for the messageId of another message. */
 export const writeAsCustomer = command('widget.sendMessage', (ctx, params: CustomerDraft & { conversationId: string }): MessageView => {
   const { visitor, conversation } = requireOwnConversation(ctx, params.conversationId);
   requireText(params.body);
-  const sent = sentBefore(ctx, visitor, params.messageId);
+  const sent = sentBefore(ctx, visitor, params.messageId, ({ id }) => id === conversation.id);
   if (sent !== undefined) return messageView(sent);
   const reopened = reopenForCustomer(ctx, conversation);
   const { message } = appendMessage(ctx, reopened, customerMessage(visitor, params));
@@ -93,10 +93,12 @@ export function requireOwnConversation(view: View, conversationId: string): { vi
   return { visitor, conversation };
 }
 
-/** The message that this visitor sent with this id before, if it did. */
-export function sentBefore(ctx: Context, visitor: VisitorRecord, messageId: string | undefined): MessageRecord | undefined {
+/** The message that this visitor sent with this id before, if it did, to where it is sent now: anywhere else it would be taken for said and never be there. Refuses conflict. */
+export function sentBefore(ctx: Context, visitor: VisitorRecord, messageId: string | undefined, isThere: (conversation: ConversationRecord) => boolean): MessageRecord | undefined {
   const message = messageId === undefined ? undefined : findMessage(ctx.db, messageId);
-  if (message !== undefined && (message.senderType !== 'visitor' || message.senderId !== visitor.id)) refuse('conflict', { message: 'Another message has this messageId.' });
+  if (message === undefined) return undefined;
+  const conversation = ctx.state(conversationKind, message.conversationId);
+  if (message.senderType !== 'visitor' || message.senderId !== visitor.id || conversation === undefined || !isThere(conversation)) refuse('conflict', { message: 'Another message has this messageId.' });
   return message;
 }
 

@@ -55,13 +55,13 @@ const madeSubjectChars = 80;
 
 /**
  * A customer leaves a question in the widget, to be answered by mail at the address that it gives; what is answered goes there and
- * nowhere else. Refuses forbidden when blocked, feature_locked, invalid_body, conflict for somebody else's messageId.
+ * nowhere else. Refuses forbidden when blocked, feature_locked, invalid_body, conflict for the messageId of another message.
  */
 export const leaveTicket = command('widget.leaveTicket', (ctx, params: LeftTicket): { ticketNumber: number | null } => {
   const visitor = callingVisitor(ctx);
   requireFeature(ctx, 'tickets');
   requireText(params.body);
-  const sent = sentBefore(ctx, visitor, params.messageId);
+  const sent = sentBefore(ctx, visitor, params.messageId, ({ channel }) => channel === 'ticket');
   if (sent !== undefined) return { ticketNumber: ctx.state(conversationKind, sent.conversationId)?.ticketNumber ?? null };
   const customer = nameSelf(ctx, visitor, { email: params.email.toLowerCase(), name: params.name });
   const subject = subjectOf(params.body);

@@ -63,4 +63,18 @@ t.test('a message that a widget sends again', async (t) => {
     for (const messageId of ['', 'x', 7, null]) t.match(await send(chat.id, { messageId, body: 'x' }, chat.customer.token), { status: 400, body: { error: 'invalid_body' } }, String(messageId));
     t.equal((await list(other.id, other.customer.token)).length, 1);
   });
+
+  t.test('[4.12] the id of what the customer said elsewhere: refused, not taken for said here', async (t) => {
+    const chat = await service.chat(owner);
+    const [said] = await list(chat.id, chat.customer.token);
+    const next = await service.post('/widget/conversations', { body: 'Another thing' }, chat.customer.token);
+    t.equal(next.status, 201);
+    t.match(await send(next.body.conversation.id, { messageId: said.id, body: 'x' }, chat.customer.token), { status: 409, body: { error: 'conflict' } });
+    t.match(await service.post('/widget/tickets', { messageId: said.id, email: 'kim@example.org', body: 'x' }, chat.customer.token), { status: 409, body: { error: 'conflict' } });
+    const messageId = randomUUID();
+    const left = await service.post('/widget/tickets', { messageId, email: 'kim@example.org', body: 'A parcel is missing.' }, chat.customer.token);
+    t.equal(left.status, 201);
+    t.match(await service.post('/widget/conversations', { messageId, body: 'x' }, chat.customer.token), { status: 409, body: { error: 'conflict' } });
+    t.strictSame((await service.post('/widget/tickets', { messageId, email: 'kim@example.org', body: 'A parcel is missing.' }, chat.customer.token)).body, left.body);
+  });
 });
