@@ -54,8 +54,8 @@ export class BucketPlan {
   }
 
   /** Sums of what the quarters of a month's days hold, `figures` numbers each: those of its first bucket, and so on in one list. */
-  sumsOf({ firstBucket, nextBucket }: PlannedMonth, days: readonly (readonly [day: number, quarters: string])[], figures: number): number[] {
-    const sums = new Array<number>((nextBucket - firstBucket) * figures).fill(0);
+  sumsOf({ firstBucket, nextBucket }: PlannedMonth, days: readonly (readonly [day: number, quarters: string])[], figures: number): Int32Array {
+    const sums = new Int32Array((nextBucket - firstBucket) * figures);
     for (const [day, quarters] of days) {
       const list = decodeQuarters(quarters, figures);
       const firstQuarter = (day - this.#firstDay) * quartersPerDay;

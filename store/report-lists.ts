@@ -206,7 +206,7 @@ export function completionsByBucket({ db, memory }: ReportSource, scope: ReportS
   for (const { bucket, ...range } of plan.edges) add(bucket, completionsOf(db, scope, range).length);
   const rebuilding = isRebuilding(db);
   for (const month of plan.months) {
-    const read = (): number[] => plan.sumsOf(month, quartersOfDays(db, scope, month.days), figuresPerGoalQuarter);
+    const read = (): Int32Array => plan.sumsOf(month, quartersOfDays(db, scope, month.days), figuresPerGoalQuarter);
     const sums = rebuilding ? read() : memory.buckets.recall(db, { key: toJson(['completions', scope, month.key]), what: 'completions', days: month.days }, read);
     for (const [index, completions] of sums.entries()) add(month.firstBucket + index, completions);
   }

@@ -7,8 +7,11 @@ import type { GoalSums } from './report-lists.ts';
 import type { PieceSums } from './report-reads.ts';
 import { type Changing, changesOf, type Days } from './rollup-changes.ts';
 
-/** Of each kind, about 2 MB. A year of 50 agents is 50,000 numbers. */
-const maxNumbers = 500_000;
+/** Of each kind: little more than a megabyte. A year of 50 agents is 130,000. */
+const maxNumbers = 300_000;
+
+/** The counts of a sum, and what tells whose they are. */
+const numbersPerSum = 20;
 
 /** What one read found, and what it was of. */
 interface Remembered<Value> {
@@ -41,7 +44,11 @@ class Memory<Value> {
     const changes = changesOf(db, what, days);
     const known = this.#remembered.get(key);
     this.#forget(key);
-    const value = known?.changes === changes ? known.value : read();
+    if (known?.changes === changes) {
+      this.#remember(key, known);
+      return known.value;
+    }
+    const value = read();
     this.#remember(key, { value, changes, numbers: this.#numbersIn(value) + key.length });
     return value;
   }
@@ -68,8 +75,5 @@ export class ReportMemory {
   /** Of pieces of a range, by goal. */
   readonly goals = new Memory<GoalSums>((byGoal) => byGoal.size * numbersPerSum);
   /** Of the buckets of a month. */
-  readonly buckets = new Memory<readonly number[]>((sums) => sums.length);
+  readonly buckets = new Memory<Int32Array>((sums) => sums.length);
 }
-
-/** Its counts, and what tells whose they are. */
-const numbersPerSum = 20;

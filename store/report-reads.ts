@@ -115,7 +115,7 @@ export function bucketTotals({ db, memory }: ReportSource, scope: ReportScope, b
   for (const { bucket, ...range } of plan.edges) for (const conversation of rowsOf(db, scope, range)) add(bucket, ...quarterFigures(figuresOf(conversation) ?? noCounts));
   const rebuilding = isRebuilding(db);
   for (const month of plan.months) {
-    const read = (): number[] => plan.sumsOf(month, cellsOf(scope).flatMap((cell) => quartersOfDays(db, cell, scope, month.days)), figuresPerQuarter);
+    const read = (): Int32Array => plan.sumsOf(month, cellsOf(scope).flatMap((cell) => quartersOfDays(db, cell, scope, month.days)), figuresPerQuarter);
     const sums = rebuilding ? read() : memory.buckets.recall(db, { key: toJson(['conversations', scope, month.key]), what: 'conversations', days: month.days }, read);
     for (let bucket = month.firstBucket, at = 0; bucket < month.nextBucket; bucket += 1, at += figuresPerQuarter) add(bucket, sums[at] ?? 0, sums[at + 1] ?? 0, sums[at + 2] ?? 0);
   }
