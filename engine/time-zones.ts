@@ -130,7 +130,8 @@ type ByZone<Known> = Map<string, Map<number, Known>>;
 const days: ByZone<LocalDay> = new Map();
 const offsets: ByZone<DayOffsets> = new Map();
 const texts: ByZone<string> = new Map();
-const maxZones = 50;
+/** One takes half a megabyte at most. */
+const maxZones = 12;
 /** A report's year of days and month of hours, and another's. */
 const maxPerZone = 2500;
 
@@ -145,7 +146,8 @@ function localDay(day: number, zone: string): LocalDay {
 function memberOf<Known>(known: ByZone<Known>, zone: string, of: number, find: () => Known): Known {
   let ofZone = known.get(zone);
   if (ofZone === undefined) {
-    if (known.size >= maxZones) known.clear();
+    const [oldest] = known.keys();
+    if (oldest !== undefined && known.size >= maxZones) known.delete(oldest);
     ofZone = new Map();
     known.set(zone, ofZone);
   }

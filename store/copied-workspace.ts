@@ -2,6 +2,7 @@
 // in the world: addresses of its own, no phone number, no mail that waits, no link that leads to the other.
 
 import type { Database } from './database.ts';
+import { rebuildDeadline } from './rollup-rebuild.ts';
 
 export interface CopiedAs {
   readonly formerId: string;
@@ -13,6 +14,8 @@ export interface CopiedAs {
   readonly locatorChars: number;
   readonly at: string;
 }
+
+const hasLiveCall = `EXISTS (SELECT 1 FROM call WHERE phase <> 'ended')`;
 
 /** Its agents sign in with name+subdomain@domain and the passwords they had. Inside the caller's transaction. */
 export function becomeCopy(db: Database, copy: CopiedAs): void {
@@ -37,6 +40,9 @@ export function becomeCopy(db: Database, copy: CopiedAs): void {
     ['DELETE FROM verifyFactor', []],
     [`UPDATE subscription SET billingSource = 'local', providerCustomerId = NULL, providerSubscriptionId = NULL`, []],
     [`UPDATE phoneNumber SET status = 'released', releasedAt = ? WHERE status = 'active'`, [at]],
+    // A call that ends here is counted with all that is there.
+    [`DELETE FROM deadline WHERE kind = ? AND ${hasLiveCall}`, [rebuildDeadline]],
+    [`INSERT INTO deadline (kind, subjectId, dueAt) SELECT ?, ?, ? WHERE ${hasLiveCall}`, [rebuildDeadline, workspaceId, at]],
     [`UPDATE call SET phase = 'ended', endedAt = ?, agentId = NULL, isOnHold = 0, ringingAgentIds = '[]' WHERE phase <> 'ended'`, [at]],
     [`DELETE FROM deadline WHERE kind = 'call.ringTimeout'`, []],
     ['UPDATE deadline SET subjectId = ? WHERE subjectId = ?', [workspaceId, formerId]],

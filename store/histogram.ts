@@ -57,6 +57,8 @@ function decodeBins(encoded: string): number[] {
 /** Bins that are not empty and their counts, one after the other: what a sum of durations is kept as. */
 export type CountedDurations = Int32Array;
 
+const none: CountedDurations = new Int32Array(0);
+
 /** Durations of which quantiles are asked: single ones, or counted ones. */
 export class Durations {
   #values: number[] = [];
@@ -68,13 +70,14 @@ export class Durations {
     this.#values.push(durationMs);
   }
 
-  /** As addBins() has them; `times` -1 takes away what was added with others. */
-  addEncoded(encoded: string, times: 1 | -1 = 1): void {
-    if (encoded !== '') this.addCounted(decodeBins(encoded), times);
+  /** As addBins() has them. */
+  addEncoded(encoded: string): void {
+    this.addCounted(decodeBins(encoded));
   }
 
-  /** What counted() returned elsewhere, likewise. */
+  /** What counted() returned elsewhere; `times` -1 takes away what was added with others. */
   addCounted(list: ArrayLike<number>, times: 1 | -1 = 1): void {
+    if (list.length === 0) return;
     const counts = (this.#counts ??= new Int32Array(maxBins));
     for (let index = 0; index < list.length; index += 2) {
       const bin = list[index] ?? 0;
@@ -85,6 +88,7 @@ export class Durations {
   }
 
   counted(): CountedDurations {
+    if (this.#counts === undefined && this.#values.length === 0) return none;
     const counts = this.#countAll();
     const list: number[] = [];
     for (let bin = 0; bin < maxBins; bin += 1) if (counts[bin] !== 0) list.push(bin, counts[bin] ?? 0);

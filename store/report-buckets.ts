@@ -22,7 +22,7 @@ export interface PlannedMonth {
   readonly days: Days;
   readonly firstBucket: number;
   readonly nextBucket: number;
-  /** Tells which quarters lie in which bucket. */
+  /** Tells of which quarters it is, and which of them lie in which bucket. */
   readonly key: string;
 }
 
@@ -70,7 +70,7 @@ export class BucketPlan {
   }
 
   #planned(days: Days): PlannedMonth {
-    const key: number[] = [];
+    const key = [days.first, days.next];
     let [firstBucket, lastBucket] = [Number.POSITIVE_INFINITY, -1];
     let before = -1;
     const end = (days.next - this.#firstDay) * quartersPerDay;

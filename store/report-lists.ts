@@ -147,12 +147,11 @@ export function goalTotals({ db, memory }: ReportSource, scope: ReportScope, ran
   const goals = db.all<GoalRow>('SELECT id AS goalId, name, status, deletedAt IS NOT NULL AS isDeleted FROM goal ORDER BY createdAt, id');
   const sums: GoalSums = new Map();
   // An agent's are few.
-  const rebuilding = isRebuilding(db);
-  const { ends, pieces } = scope.agentId === null ? cutRange(range, { byDayAlone: rebuilding }) : { ends: [range], pieces: [] };
+  const ofFile = { what: 'completions', isRebuilding: isRebuilding(db) } as const;
+  const { ends, pieces } = scope.agentId === null ? cutRange(range, { byDayAlone: ofFile.isRebuilding }) : { ends: [range], pieces: [] };
   for (const end of ends) addCompletions(db, scope, end, sums);
   for (const piece of pieces) {
-    const read = (): GoalSums => readGoalPiece(db, scope, piece, goals);
-    const found = rebuilding ? read() : memory.goals.recall(db, { key: toJson([scope, piece]), what: 'completions', days: daysIn(piece) }, read);
+    const found = memory.goals.recall(db, { ...ofFile, key: toJson([scope, piece]), days: daysIn(piece) }, () => readGoalPiece(db, scope, piece, goals));
     for (const [goalId, { completions, valueCents }] of found) addToGoal(sums, goalId, piece.times * completions, piece.times * valueCents);
   }
   return goals.flatMap(({ goalId, name, status, isDeleted }) => {
@@ -204,10 +203,10 @@ export function completionsByBucket({ db, memory }: ReportSource, scope: ReportS
   }
   const plan = new BucketPlan(buckets);
   for (const { bucket, ...range } of plan.edges) add(bucket, completionsOf(db, scope, range).length);
-  const rebuilding = isRebuilding(db);
+  const ofFile = { what: 'completions', isRebuilding: isRebuilding(db) } as const;
   for (const month of plan.months) {
     const read = (): Int32Array => plan.sumsOf(month, quartersOfDays(db, scope, month.days), figuresPerGoalQuarter);
-    const sums = rebuilding ? read() : memory.buckets.recall(db, { key: toJson(['completions', scope, month.key]), what: 'completions', days: month.days }, read);
+    const sums = memory.buckets.recall(db, { ...ofFile, key: toJson([ofFile.what, scope, month.key]), days: month.days }, read);
     for (const [index, completions] of sums.entries()) add(month.firstBucket + index, completions);
   }
   return counts;

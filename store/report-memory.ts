@@ -7,17 +7,16 @@ import type { GoalSums } from './report-lists.ts';
 import type { PieceSums } from './report-reads.ts';
 import { type Changing, changesOf, type Days } from './rollup-changes.ts';
 
-/** Of each kind: little more than a megabyte. A year of 50 agents is 130,000. */
-const maxNumbers = 300_000;
-
-/** The counts of a sum, and what tells whose they are. */
-const numbersPerSum = 20;
+/** What an array and an object of a few fields cost; of figures by month and agent there are many. */
+const bytesPerArray = 120;
+const bytesPerSum = 300;
+const bytesPerNumber = 4;
 
 /** What one read found, and what it was of. */
 interface Remembered<Value> {
   readonly value: Value;
   readonly changes: number;
-  readonly numbers: number;
+  readonly bytes: number;
 }
 
 export interface Recalling {
@@ -26,54 +25,73 @@ export interface Recalling {
   readonly what: Changing;
   /** All days of which anything is read. */
   readonly days: Days;
+  /** While rollups are made again nothing is remembered. */
+  readonly isRebuilding: boolean;
 }
 
-/** What is read of one kind, the least recently asked for forgotten first. Not while rollups are made again: what changes on a day that is not made yet is noted when it is. */
+/** What is read of one kind, the least recently asked for forgotten first. */
 class Memory<Value> {
   /** In the order of their last use. */
   readonly #remembered = new Map<string, Remembered<Value>>();
-  readonly #numbersIn: (value: Value) => number;
-  #numbers = 0;
+  readonly #maxBytes: number;
+  readonly #bytesOf: (value: Value) => number;
+  #bytes = 0;
 
-  constructor(numbersIn: (value: Value) => number) {
-    this.#numbersIn = numbersIn;
+  constructor(maxBytes: number, bytesOf: (value: Value) => number) {
+    this.#maxBytes = maxBytes;
+    this.#bytesOf = bytesOf;
+  }
+
+  /** About what it takes. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** What `read` returns, or returned when nothing of these days has changed since. Nobody may change it. */
-  recall(db: Database, { key, what, days }: Recalling, read: () => Value): Value {
+  recall(db: Database, { key, what, days, isRebuilding }: Recalling, read: () => Value): Value {
+    // What changes on a day that is not made yet is noted when it is.
+    if (isRebuilding) return read();
     const changes = changesOf(db, what, days);
     const known = this.#remembered.get(key);
     this.#forget(key);
-    if (known?.changes === changes) {
-      this.#remember(key, known);
-      return known.value;
-    }
-    const value = read();
-    this.#remember(key, { value, changes, numbers: this.#numbersIn(value) + key.length });
-    return value;
+    const remembered = known?.changes === changes ? known : this.#rememberedOf(key, changes, read());
+    this.#remember(key, remembered);
+    return remembered.value;
+  }
+
+  #rememberedOf(key: string, changes: number, value: Value): Remembered<Value> {
+    return { value, changes, bytes: this.#bytesOf(value) + bytesPerSum + key.length };
   }
 
   #remember(key: string, remembered: Remembered<Value>): void {
     this.#remembered.set(key, remembered);
-    this.#numbers += remembered.numbers;
+    this.#bytes += remembered.bytes;
     for (const oldest of this.#remembered.keys()) {
-      if (this.#numbers <= maxNumbers) return;
+      if (this.#bytes <= this.#maxBytes) return;
       this.#forget(oldest);
     }
   }
 
   #forget(key: string): void {
-    this.#numbers -= this.#remembered.get(key)?.numbers ?? 0;
+    this.#bytes -= this.#remembered.get(key)?.bytes ?? 0;
     this.#remembered.delete(key);
   }
 }
 
-/** What is remembered of one file. */
+/** What is remembered of one file. A year of 50 agents takes 1.2 MB of `sums`. */
 export class ReportMemory {
   /** Of pieces of a range, by agent. */
-  readonly sums = new Memory<ReadonlyMap<string | null, PieceSums>>((byAgent) => [...byAgent.values()].reduce((sum, { firstResponses, resolutions }) => sum + numbersPerSum + firstResponses.length + resolutions.length, 0));
+  readonly sums = new Memory<ReadonlyMap<string | null, PieceSums>>(2_000_000, (byAgent) => [...byAgent.values()].reduce((sum, of) => sum + bytesOfPiece(of), 0));
   /** Of pieces of a range, by goal. */
-  readonly goals = new Memory<GoalSums>((byGoal) => byGoal.size * numbersPerSum);
+  readonly goals = new Memory<GoalSums>(500_000, (byGoal) => byGoal.size * bytesPerSum);
   /** Of the buckets of a month. */
-  readonly buckets = new Memory<Int32Array>((sums) => sums.length);
+  readonly buckets = new Memory<Int32Array>(500_000, bytesOfArray);
+}
+
+function bytesOfPiece({ firstResponses, resolutions }: PieceSums): number {
+  return bytesPerSum + bytesOfArray(firstResponses) + bytesOfArray(resolutions);
+}
+
+function bytesOfArray(array: Int32Array): number {
+  return bytesPerArray + bytesPerNumber * array.length;
 }

@@ -1,5 +1,5 @@
 // A range cut into what reports read of it: whole months, whole days beside them, what is left of the days at its ends in whole
-// quarters of an hour, and the minutes before and after. Pure.
+// quarters of an hour, and the minutes before and after. A range without a whole day stays one. Pure.
 
 import { quarterMs } from './quarters.ts';
 import type { Days } from './rollup-changes.ts';
@@ -11,7 +11,7 @@ export interface ReportRange {
   readonly toMs: number;
 }
 
-/** Quarters of an hour in a row, less than two days, that are read row by row. */
+/** Quarters of an hour in a row, less than a day, that are read row by row. */
 export interface Rows extends ReportRange {
   readonly times: 1;
 }
@@ -27,24 +27,21 @@ export interface Periods {
 export type Piece = Rows | Periods;
 
 export interface Cut {
-  /** Within a quarter of an hour: they end and begin anywhere. */
+  /** They begin and end anywhere. */
   readonly ends: readonly ReportRange[];
   readonly pieces: readonly Piece[];
 }
 
 /** While months are not the sums of their days, days alone are wanted. */
 export function cutRange(range: ReportRange, { byDayAlone }: { byDayAlone: boolean }): Cut {
+  const days = { first: Math.ceil(range.fromMs / dayMs), next: Math.floor(range.toMs / dayMs) };
+  if (days.first >= days.next) return { ends: [range], pieces: [] };
   const fromMs = Math.ceil(range.fromMs / quarterMs) * quarterMs;
   const toMs = Math.floor(range.toMs / quarterMs) * quarterMs;
-  if (fromMs >= toMs) return { ends: [range], pieces: [] };
-  return { ends: [{ fromMs: range.fromMs, toMs: fromMs }, { fromMs: toMs, toMs: range.toMs }].filter(isNotEmpty), pieces: piecesOf({ fromMs, toMs }, byDayAlone) };
-}
-
-function piecesOf({ fromMs, toMs }: ReportRange, byDayAlone: boolean): Piece[] {
-  const days = { first: Math.ceil(fromMs / dayMs), next: Math.floor(toMs / dayMs) };
-  if (days.first >= days.next) return [{ fromMs, toMs, times: 1 }];
+  const ends = [{ fromMs: range.fromMs, toMs: fromMs }, { fromMs: toMs, toMs: range.toMs }];
   const rows: Rows[] = [{ fromMs, toMs: days.first * dayMs, times: 1 }, { fromMs: days.next * dayMs, toMs, times: 1 }];
-  return [...rows.filter(isNotEmpty), ...(byDayAlone ? [{ grain: 'day', ...days, times: 1 } as const] : periodsOf(days))];
+  const periods: Periods[] = byDayAlone ? [{ grain: 'day', ...days, times: 1 }] : periodsOf(days);
+  return { ends: ends.filter(isNotEmpty), pieces: [...rows.filter(isNotEmpty), ...periods] };
 }
 
 function periodsOf(days: Days): Periods[] {

@@ -84,13 +84,12 @@ function sumsOf({ db, memory }: ReportSource, scope: ReportScope, range: ReportR
     addRows(db, scope, range, byAgent);
     return byAgent;
   }
-  const rebuilding = isRebuilding(db);
-  const { ends, pieces } = cutRange(range, { byDayAlone: rebuilding });
+  const ofFile = { what: 'conversations', isRebuilding: isRebuilding(db) } as const;
+  const { ends, pieces } = cutRange(range, { byDayAlone: ofFile.isRebuilding });
   for (const end of ends) addRows(db, scope, end, byAgent);
   const whose = toJson([scope, agentIds]);
   for (const piece of pieces) {
-    const read = (): ByAgent<PieceSums> => readPiece(db, scope, piece, agentIds);
-    const found = rebuilding ? read() : memory.sums.recall(db, { key: whose + toJson(piece), what: 'conversations', days: daysIn(piece) }, read);
+    const found = memory.sums.recall(db, { ...ofFile, key: whose + toJson(piece), days: daysIn(piece) }, () => readPiece(db, scope, piece, agentIds));
     for (const [agentId, sums] of byAgent) addPiece(sums, found.get(agentId), piece.times);
   }
   return byAgent;
@@ -113,10 +112,10 @@ export function bucketTotals({ db, memory }: ReportSource, scope: ReportScope, b
     ratingSum[bucket] = (ratingSum[bucket] ?? 0) + sum;
   };
   for (const { bucket, ...range } of plan.edges) for (const conversation of rowsOf(db, scope, range)) add(bucket, ...quarterFigures(figuresOf(conversation) ?? noCounts));
-  const rebuilding = isRebuilding(db);
+  const ofFile = { what: 'conversations', isRebuilding: isRebuilding(db) } as const;
   for (const month of plan.months) {
     const read = (): Int32Array => plan.sumsOf(month, cellsOf(scope).flatMap((cell) => quartersOfDays(db, cell, scope, month.days)), figuresPerQuarter);
-    const sums = rebuilding ? read() : memory.buckets.recall(db, { key: toJson(['conversations', scope, month.key]), what: 'conversations', days: month.days }, read);
+    const sums = memory.buckets.recall(db, { ...ofFile, key: toJson([ofFile.what, scope, month.key]), days: month.days }, read);
     for (let bucket = month.firstBucket, at = 0; bucket < month.nextBucket; bucket += 1, at += figuresPerQuarter) add(bucket, sums[at] ?? 0, sums[at + 1] ?? 0, sums[at + 2] ?? 0);
   }
   return { conversations, rated, ratingSum };

@@ -1,5 +1,5 @@
-// Making rollups again from what they count, a day at a time so that nobody waits long for it, and proving that they agree with
-// it. Called by engine/rollups.ts: the first inside commands, the other by whoever verifies a file.
+// Making rollups again from what they count, a day or some of a month at a time so that nobody waits long for it, and proving that
+// they agree with it. Called by engine/rollups.ts: the first inside commands, the other by whoever verifies a file.
 
 import type { Database } from './database.ts';
 import { deadlineSubjects } from './deadlines.ts';
@@ -31,7 +31,7 @@ import {
   type ReportedRow,
 } from './rollups.ts';
 
-/** The deadline under which they are made, a day each time; it stands until the first day is made. */
+/** The deadline under which they are made, a step each time; it stands until the last one is taken. */
 export const rebuildDeadline = 'reports.rebuild';
 
 /** Meanwhile a month is not the sum of its days. */

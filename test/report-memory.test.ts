@@ -1,42 +1,65 @@
 import t from 'tap';
-import { bucketStarts } from '../engine/time-zones.ts';
+import { verifyReports } from '../engine/rollups.ts';
+import { bucketStarts, type Granularity } from '../engine/time-zones.ts';
 import { deleteDeadline, putDeadline } from '../store/deadlines.ts';
 import { completionsByBucket, countReported, goalTotals } from '../store/report-lists.ts';
 import { ReportMemory } from '../store/report-memory.ts';
 import { bucketTotals, type ReportScope, type ReportSource, totalsByAgent, totalsOf } from '../store/report-reads.ts';
 import { noteChange } from '../store/rollup-changes.ts';
-import { rebuildDeadline } from '../store/rollup-rebuild.ts';
-import { addCompletion, addConversation, agentIds, changeConversation, dayMs, days, fill, fillGoals, from, openDatabase, rebuildAll, scopes } from './support/reported-rows.ts';
+import { beginRebuild, buildNext, progressFrom, rebuildDeadline, textOfProgress } from '../store/rollup-rebuild.ts';
+import { addCompletion, addConversation, agentIds, changeConversation, dayMs, days, fill, fillGoals, from, openDatabase, scopes } from './support/reported-rows.ts';
 import { randomFrom } from './support/seeded.ts';
 
 const everything: ReportScope = { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: null };
 const allDays = { fromMs: from, toMs: from + 365 * dayMs + 12_345 };
 
-/** Every kind of read that remembers anything. */
-function reportsOf(source: ReportSource, scope: ReportScope, range: { fromMs: number; toMs: number }, zone: string) {
-  const starts = bucketStarts('day', range, zone).map((start) => Math.max(start, range.fromMs));
+interface Asked {
+  readonly scope: ReportScope;
+  readonly range: { readonly fromMs: number; readonly toMs: number };
+  readonly zone: string;
+  readonly granularity: Granularity;
+}
+
+/** Every kind of read that remembers anything, each of what `source` returns. */
+function reportsOf(source: () => ReportSource, { scope, range, zone, granularity }: Asked) {
+  const starts = bucketStarts(granularity, range, zone).map((start) => Math.max(start, range.fromMs));
   const buckets = { starts, toMs: range.toMs };
   return {
-    totals: totalsOf(source, scope, range),
-    byAgent: totalsByAgent(source, scope, range, agentIds),
-    buckets: bucketTotals(source, scope, buckets),
-    goals: goalTotals(source, scope, range),
-    completions: completionsByBucket(source, scope, buckets),
-    listed: countReported(source, { scope, range, status: undefined, isRated: true, isMissed: false }),
+    totals: totalsOf(source(), scope, range),
+    byAgent: totalsByAgent(source(), scope, range, agentIds),
+    buckets: bucketTotals(source(), scope, buckets),
+    goals: goalTotals(source(), scope, range),
+    completions: completionsByBucket(source(), scope, buckets),
+    listed: countReported(source(), { scope, range, status: undefined, isRated: true, isMissed: false }),
   };
 }
 
-t.test('[4.13] what is remembered is what would be read, whatever changes between two looks', async (t) => {
-  const seed = 20261122;
+const allOfIt: Asked = { scope: everything, range: allDays, zone: 'Europe/Berlin', granularity: 'day' };
+
+/** A file whose reports are asked with one memory, and with none. */
+function openReports(t: { teardown(call: () => void): void }, seed: number) {
   const random = randomFrom(seed);
   const db = openDatabase(t);
   db.begin();
   const conversations = fill(db, random, 1500);
   fillGoals(db, random, 300);
   db.commit();
-  const kept = { db, memory: new ReportMemory() };
+  const memory = new ReportMemory();
+  return {
+    random,
+    db,
+    memory,
+    conversations,
+    remembered: (asked: Asked) => reportsOf(() => ({ db, memory }), asked),
+    read: (asked: Asked) => reportsOf(() => ({ db, memory: new ReportMemory() }), asked),
+  };
+}
+
+t.test('[4.13] what is remembered is what would be read, whatever changes between two looks', async (t) => {
+  const seed = 20261122;
+  const { random, db, conversations, remembered, read } = openReports(t, seed);
   // The same few questions again and again, some a moment or a quarter of an hour later.
-  const asked = Array.from({ length: 6 }, () => ({ scope: scopes(random), fromMs: from + random.below(60 * dayMs), lengthMs: random.pick([20 * dayMs, 100 * dayMs, 365 * dayMs]), zone: random.pick(['UTC', 'Europe/Berlin', 'Asia/Kathmandu']) }));
+  const few = Array.from({ length: 6 }, () => ({ scope: scopes(random), fromMs: from + random.below(60 * dayMs), lengthMs: random.pick([20 * dayMs, 100 * dayMs, 365 * dayMs]), zone: random.pick(['UTC', 'Europe/Berlin', 'Asia/Kathmandu']) }));
   for (let round = 0; round < 150; round += 1) {
     db.begin();
     for (let count = random.below(4); count > 0; count -= 1) {
@@ -46,54 +69,106 @@ t.test('[4.13] what is remembered is what would be read, whatever changes betwee
       else if (random.chance(0.6)) conversations.push(addConversation(db, random, `n${round}-${count}`));
       else addCompletion(db, random, `n${round}-${count}`);
     }
-    if (random.chance(0.03)) rebuildAll(db);
     db.commit();
-    const { scope, fromMs, lengthMs, zone } = random.pick(asked);
-    const range = { fromMs, toMs: fromMs + lengthMs + random.pick([0, 1, 17_000, 15 * 60_000, 3 * 3_600_000]) };
-    const remembered = reportsOf(kept, scope, range, zone);
-    const read = reportsOf({ db, memory: new ReportMemory() }, scope, range, zone);
-    if (JSON.stringify(remembered) !== JSON.stringify(read)) t.fail(`seed ${seed}, round ${round}: ${JSON.stringify({ scope, range, remembered, read })}`);
+    const { scope, fromMs, lengthMs, zone } = random.pick(few);
+    const asked = { scope, range: { fromMs, toMs: fromMs + lengthMs + random.pick([0, 1, 17_000, 15 * 60_000, 3 * 3_600_000]) }, zone, granularity: random.pick(['day', 'week', 'month'] as const) };
+    if (JSON.stringify(remembered(asked)) !== JSON.stringify(read(asked))) t.fail(`seed ${seed}, round ${round}: ${JSON.stringify(asked)}`);
   }
   t.pass();
 });
 
+t.test('[4.13] ranges that end within one week or month are told apart, in a file of which no change was ever noted, too', async (t) => {
+  const { db, remembered, read } = openReports(t, 1);
+  db.run('DELETE FROM rollupChange');
+  const fromMs = Date.UTC(2026, 2, 1);
+  for (const granularity of ['week', 'month'] as const) {
+    for (const days of [5, 20, 19, 31, 5, 400, 20]) {
+      const asked = { scope: everything, range: { fromMs, toMs: fromMs + days * dayMs }, zone: 'UTC', granularity };
+      t.strictSame(remembered(asked), read(asked), `${days} days by ${granularity}`);
+    }
+  }
+});
+
 t.test('[4.13] what has not changed is not read again; a change of a day has what holds it read again, and nothing else', async (t) => {
-  const random = randomFrom(9);
-  const db = openDatabase(t);
-  db.begin();
-  fill(db, random, 1500);
-  fillGoals(db, random, 300);
-  db.commit();
-  const kept = { db, memory: new ReportMemory() };
-  const first = reportsOf(kept, everything, allDays, 'Europe/Berlin');
+  const { db, remembered, read } = openReports(t, 9);
+  const first = remembered(allOfIt);
   // Behind everybody's back, so that whoever reads them sees something else.
   db.run('UPDATE rollupPeriod SET conversations = conversations + 1000, rated = rated + 1000');
   db.run('UPDATE rollupGoal SET completions = completions + 1000');
-  t.strictSame(reportsOf(kept, everything, allDays, 'Europe/Berlin'), first);
+  t.strictSame(remembered(allOfIt), first);
   noteChange(db, 'completions', Math.floor(from / dayMs) + 100);
-  const second = reportsOf(kept, everything, allDays, 'Europe/Berlin');
+  const second = remembered(allOfIt);
   t.strictSame({ ...second, goals: first.goals }, first, 'conversations have not changed');
   t.notSame(second.goals, first.goals);
   noteChange(db, 'conversations', Math.floor(from / dayMs) + 100);
-  const third = reportsOf(kept, everything, allDays, 'Europe/Berlin');
+  const third = remembered(allOfIt);
   t.ok(third.totals.conversations > first.totals.conversations);
-  const all = reportsOf({ db, memory: new ReportMemory() }, everything, allDays, 'Europe/Berlin');
-  t.ok(third.totals.conversations < all.totals.conversations, 'the other months stand');
+  t.ok(third.totals.conversations < read(allOfIt).totals.conversations, 'the other months stand');
   noteChange(db, 'conversations', Math.floor(from / dayMs) + days + 500);
-  t.strictSame(reportsOf(kept, everything, allDays, 'Europe/Berlin'), third, 'a day beyond them changes nothing');
+  t.strictSame(remembered(allOfIt), third, 'a day beyond them changes nothing');
 });
 
-t.test('[4.13] while rollups are made again nothing is remembered', async (t) => {
-  const random = randomFrom(10);
-  const db = openDatabase(t);
-  db.begin();
-  fill(db, random, 1500);
-  db.commit();
-  const kept = { db, memory: new ReportMemory() };
-  const before = totalsOf(kept, everything, allDays);
-  putDeadline(db, { kind: rebuildDeadline, subjectId: 'under way', dueAt: new Date(from).toISOString() });
+t.test('[4.13] while rollups are made again nothing is remembered, and nothing from before stands after', async (t) => {
+  const seed = 10;
+  const { random, db, conversations, remembered, read } = openReports(t, seed);
+  db.run('DELETE FROM rollupChange');
+  const before = remembered(allOfIt);
+  let due = 'the first step';
+  putDeadline(db, { kind: rebuildDeadline, subjectId: due, dueAt: new Date(from).toISOString() });
+  for (let step = 0; due !== ''; step += 1) {
+    deleteDeadline(db, rebuildDeadline, due);
+    const progress = buildNext(db, progressFrom(due) ?? beginRebuild(db));
+    due = progress === undefined ? '' : textOfProgress(progress);
+    if (due !== '') putDeadline(db, { kind: rebuildDeadline, subjectId: due, dueAt: new Date(from).toISOString() });
+    // What began on a day that is not made yet is changed without a word to anybody.
+    const isMade = (ms: number): boolean => progress === undefined || ms >= progress.day * dayMs;
+    addCompletion(db, random, `n${step}`, { isFolded: isMade });
+    const index = random.below(conversations.length);
+    const changed = conversations[index];
+    if (changed !== undefined) conversations[index] = changeConversation(db, random, changed, { isFolded: isMade(Date.parse(changed.createdAt)) });
+    if (step % 25 === 0) t.strictSame(remembered(allOfIt), read(allOfIt), `seed ${seed}, step ${step}`);
+  }
+  t.strictSame(remembered(allOfIt), read(allOfIt));
+  t.notSame(remembered(allOfIt), before);
+  t.strictSame([...verifyReports(db)].slice(0, 3), []);
+  // Each kind by itself: nothing of it is kept.
+  putDeadline(db, { kind: rebuildDeadline, subjectId: 'again', dueAt: new Date(from).toISOString() });
+  const other = { ...allOfIt, range: { ...allDays, toMs: allDays.toMs - 40 * dayMs } };
+  const during = remembered(other);
+  db.run('UPDATE rollupPeriod SET conversations = conversations + 1000, rated = rated + 1000');
+  db.run(`UPDATE rollupGoal SET completions = completions + 1000`);
+  db.run(`UPDATE rollupGoal SET quarters = '' WHERE goalId = '*'`);
+  db.run(`UPDATE rollupPeriod SET quarters = '' WHERE grain = 'day'`);
+  const after = remembered(other);
+  for (const kind of ['totals', 'byAgent', 'buckets', 'goals', 'completions', 'listed'] as const) t.notSame(after[kind], during[kind], kind);
+});
+
+t.test('[4.13] what is remembered has a bound, and the least recently asked for is forgotten', async (t) => {
+  const { db, memory, remembered } = openReports(t, 13);
+  remembered(allOfIt);
+  const kept = remembered({ ...allOfIt, granularity: 'month' });
+  const early = { ...allOfIt, range: { fromMs: from, toMs: from + 200 * dayMs + 1 } };
+  const first = remembered(early);
+  for (let index = 1; index < 220; index += 1) {
+    remembered({ ...allOfIt, range: { fromMs: from + index * dayMs, toMs: from + (index + 200) * dayMs + 1 } });
+    remembered({ ...allOfIt, granularity: 'month' });
+    if (memory.sums.bytes > 2_000_000 || memory.goals.bytes > 500_000 || memory.buckets.bytes > 500_000) t.fail(`${memory.sums.bytes}, ${memory.goals.bytes}, ${memory.buckets.bytes}`);
+  }
+  t.ok(memory.sums.bytes > 1_900_000 && memory.buckets.bytes > 400_000, 'it came to its bounds');
   db.run('UPDATE rollupPeriod SET conversations = conversations + 1000');
-  t.ok(totalsOf(kept, everything, allDays).conversations > before.conversations);
-  deleteDeadline(db, rebuildDeadline, 'under way');
-  t.strictSame(totalsOf(kept, everything, allDays), before, 'what was read meanwhile was not kept');
+  t.strictSame(remembered({ ...allOfIt, granularity: 'month' }).totals, kept.totals, 'what was asked for all the time is still known');
+  t.notSame(remembered(early).totals, first.totals, 'what nobody asked for is read');
+});
+
+t.test('[4.13] of less than a day the medians are exact, however many conversations it had', async (t) => {
+  const { db, remembered } = openReports(t, 14);
+  const dayFrom = Math.floor(from / dayMs) * dayMs + 500 * dayMs;
+  db.begin();
+  for (let index = 0; index < 700; index += 1) {
+    const createdMs = dayFrom + index * 60_000;
+    addConversation(db, randomFrom(1), `d${index}`, { createdMs, firstResponseMs: createdMs + 1_000_000 });
+  }
+  db.commit();
+  const { totals } = remembered({ ...allOfIt, range: { fromMs: dayFrom + 1, toMs: dayFrom + 20 * 3_600_000 }, granularity: 'hour' });
+  t.match(totals, { conversations: 699, firstResponse: { medianSeconds: 1000, p90Seconds: 1000 } });
 });

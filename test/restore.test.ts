@@ -1,11 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { verifyReports } from '../engine/rollups.ts';
 import { verifyAgreement } from '../engine/soundness.ts';
 import { isInUse } from '../http/data-folder.ts';
+import { becomeCopy } from '../store/copied-workspace.ts';
+import { Database } from '../store/database.ts';
+import { deadlineSubjects } from '../store/deadlines.ts';
+import { workspaceMigrations } from '../store/migrations/workspace.ts';
+import { rebuildDeadline } from '../store/rollup-rebuild.ts';
+import { claimLine, ringLine } from './support/calls.ts';
 import { tempFolder } from './support/folder.ts';
 import { lived } from './support/lived.ts';
 import { runCommand, ServiceProcess } from './support/process.ts';
+import { rebuildAll } from './support/reported-rows.ts';
+import { startService } from './support/service.ts';
 
 t.test('a backup that is not as it was written is not restored, and nothing is made', async (t) => {
   const { dataDir, service, one } = await lived(t);
@@ -37,6 +47,25 @@ t.test('a damaged workspace is told of and left out; the others are in the backu
   const copy = join(tempFolder(t), 'copy');
   t.match(await runCommand(['backup', copy], { DATA_DIR: dataDir }), { code: 1, stdout: new RegExp(`workspaces/${one.workspaceId}\\.db: not so: `) });
   t.same(readdirSync(join(copy, 'workspaces')), [`${two.workspaceId}.db`]);
+});
+
+t.test('a copy ends the calls that its original goes on with, and its reports count them so', async (t) => {
+  const service = await startService(t);
+  const owner = await service.workspace();
+  const line = await claimLine(service, owner);
+  await ringLine(service, line);
+  const original = service.running.services.engine.workspace(owner.workspaceId)?.db;
+  const path = join(tempFolder(t), 'copy.db');
+  original?.copyTo(path);
+  const db = Database.openWriter(path, workspaceMigrations);
+  t.teardown(() => db.close());
+  t.strictSame([...verifyReports(db)], []);
+  const workspaceId = randomUUID();
+  becomeCopy(db, { formerId: owner.workspaceId, workspaceId, name: 'Copy', subdomain: 'copy', locator: 'l', locatorChars: 1, at: new Date(service.clock.now()).toISOString() });
+  t.strictSame(deadlineSubjects(db, rebuildDeadline), [workspaceId], 'its reports are made again by whoever serves it');
+  rebuildAll(db);
+  t.strictSame([...verifyReports(db)], []);
+  t.match(db.get(`SELECT sum(missed) AS missed FROM rollupPeriod WHERE grain = 'month' AND departmentId = '*' AND agentId = '*'`), { missed: 1 });
 });
 
 t.test('what was interrupted is done again before anybody serves the folder', async (t) => {

@@ -51,13 +51,13 @@ export function fillGoals(db: Database, random: Random, count: number): Completi
 }
 
 /** A completion more of one of those goals. */
-export function addCompletion(db: Database, random: Random, id: string): CompletionRecord {
+export function addCompletion(db: Database, random: Random, id: string, { isFolded }: { isFolded: (completedMs: number) => boolean } = { isFolded: () => true }): CompletionRecord {
   const completion = {
     id, goalId: random.pick(['g1', 'g2', 'g3']), url: 'https://shop.example/thanks', valueCents: random.pick([null, 0, 250, 99_999_999_99]), visitorId: 'v1', conversationId: null,
     departmentId: random.pick([null, ...departmentIds]), attributedAgentId: random.pick([null, ...agentIds]), completedAt: new Date(someTime(random)).toISOString(),
   };
   insertCompletion(db, completion);
-  foldCompletion(db, completion);
+  if (isFolded(Date.parse(completion.completedAt))) foldCompletion(db, completion);
   return completion;
 }
 
@@ -77,8 +77,9 @@ export function fill(db: Database, random: Random, count: number): ConversationR
   });
 }
 
-export function addConversation(db: Database, random: Random, id: string): ConversationRecord {
-  const createdAt = new Date(someTime(random)).toISOString();
+/** At some time, or at one given. */
+export function addConversation(db: Database, random: Random, id: string, times?: { createdMs: number; firstResponseMs: number }): ConversationRecord {
+  const createdAt = new Date(times?.createdMs ?? someTime(random)).toISOString();
   const conversation: ConversationRecord = {
     id,
     version: 1,
@@ -97,7 +98,7 @@ export function addConversation(db: Database, random: Random, id: string): Conve
     ratingComment: null,
     preview: null,
     lastMessageAt: null,
-    firstResponseAt: null,
+    firstResponseAt: times === undefined ? null : new Date(times.firstResponseMs).toISOString(),
     solvedAt: null,
     closedAt: null,
     lastLineAt: null,
