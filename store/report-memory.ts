@@ -6,6 +6,7 @@ import type { Database } from './database.ts';
 import type { GoalSums } from './report-lists.ts';
 import type { PieceSums } from './report-reads.ts';
 import { type Changing, changesOf, type Days } from './rollup-changes.ts';
+import type { ReportedConversation } from './rollups.ts';
 
 /** What an array and an object of a few fields cost; of figures by month and agent there are many. */
 const bytesPerArray = 120;
@@ -82,6 +83,8 @@ class Memory<Value> {
 export class ReportMemory {
   /** Of pieces of a range, by agent. */
   readonly sums = new Memory<ReadonlyMap<string | null, PieceSums>>(2_000_000, (byAgent) => [...byAgent.values()].reduce((sum, of) => sum + bytesOfPiece(of), 0));
+  /** Conversations of the days at the ends of a range. */
+  readonly rows = new Memory<readonly ReportedConversation[]>(1_000_000, (conversations) => conversations.length * bytesPerSum);
   /** Of pieces of a range, by goal. */
   readonly goals = new Memory<GoalSums>(500_000, (byGoal) => byGoal.size * bytesPerSum);
   /** Of the buckets of a month. */

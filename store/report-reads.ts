@@ -11,7 +11,7 @@ import type { ReportMemory } from './report-memory.ts';
 import { cutRange, daysIn, type Periods, type Piece, type ReportRange } from './report-pieces.ts';
 import type { Days } from './rollup-changes.ts';
 import { isRebuilding } from './rollup-rebuild.ts';
-import { type Counts, everyone, type Figures, figuresOf, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow } from './rollups.ts';
+import { type Counts, everyone, type Figures, figuresOf, nobody, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow } from './rollups.ts';
 
 /** The file that a report is of, and what is remembered of it. */
 export interface ReportSource {
@@ -81,25 +81,35 @@ export function totalsByAgent(source: ReportSource, scope: ReportScope, range: R
 function sumsOf({ db, memory }: ReportSource, scope: ReportScope, range: ReportRange, agentIds: readonly (string | null)[]): ByAgent<Sums> {
   const byAgent = new Map(agentIds.map((agentId) => [agentId, emptySums()]));
   if (hasFew(db, range)) {
-    addRows(db, scope, range, byAgent);
+    addRows(rowsOf(db, scope, range), byAgent);
     return byAgent;
   }
   const ofFile = { what: 'conversations', isRebuilding: isRebuilding(db) } as const;
   const { ends, pieces } = cutRange(range, { byDayAlone: ofFile.isRebuilding });
-  for (const end of ends) addRows(db, scope, end, byAgent);
+  for (const end of ends) addRows(rowsOf(db, scope, end), byAgent);
   const whose = toJson([scope, agentIds]);
   for (const piece of pieces) {
-    const found = memory.sums.recall(db, { ...ofFile, key: whose + toJson(piece), days: daysIn(piece) }, () => readPiece(db, scope, piece, agentIds));
+    const found = memory.sums.recall(db, { ...ofFile, key: whose + toJson(piece), days: daysIn(piece) }, () => sumsOfPiece({ db, memory }, scope, piece, agentIds));
     for (const [agentId, sums] of byAgent) addPiece(sums, found.get(agentId), piece.times);
   }
   return byAgent;
 }
 
-function readPiece(db: Database, scope: ReportScope, piece: Piece, agentIds: readonly (string | null)[]): ByAgent<PieceSums> {
+function sumsOfPiece({ db, memory }: ReportSource, scope: ReportScope, piece: Piece, agentIds: readonly (string | null)[]): ByAgent<PieceSums> {
   const byAgent = new Map(agentIds.map((agentId) => [agentId, emptySums()]));
   if ('grain' in piece) addPeriods(db, scope, piece, byAgent);
-  else addRows(db, scope, piece, byAgent);
+  else {
+    // Every report of a moment reads these same rows.
+    const all = memory.rows.recall(db, { what: 'conversations', isRebuilding: isRebuilding(db), key: toJson(piece), days: daysIn(piece) }, () => rowsOf(db, everyScope, piece));
+    addRows(all.filter((conversation) => isWithin(scope, conversation)), byAgent);
+  }
   return new Map([...byAgent].map(([agentId, { counts, firstResponses, resolutions }]) => [agentId, { counts, firstResponses: firstResponses.counted(), resolutions: resolutions.counted() }]));
+}
+
+const everyScope: ReportScope = { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: null };
+
+function isWithin({ channels, departmentIds, agentId }: ReportScope, conversation: ReportedConversation): boolean {
+  return channels.includes(conversation.channel) && (departmentIds === null || departmentIds.includes(conversation.departmentId ?? nobody)) && (agentId === null || conversation.assignedAgentId === agentId);
 }
 
 /** Of each bucket. */
@@ -180,8 +190,8 @@ function rowsOf(db: Database, scope: ReportScope, range: ReportRange): ReportedC
 }
 
 /** Each adds to everybody and to who has it, where they are asked for. */
-function addRows(db: Database, scope: ReportScope, range: ReportRange, byAgent: ByAgent<Sums>): void {
-  for (const conversation of rowsOf(db, scope, range)) {
+function addRows(conversations: readonly ReportedConversation[], byAgent: ByAgent<Sums>): void {
+  for (const conversation of conversations) {
     const figures = figuresOf(conversation);
     if (figures === undefined) continue;
     const { assignedAgentId } = conversation;
