@@ -10,7 +10,7 @@ import { Api } from './api.ts';
 import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
 import { HttpConnection } from './http-connection.ts';
 import { messageText } from './messages.ts';
-import { makeDataDir, startService } from './process.ts';
+import { makeDataDir, type Program, startService } from './process.ts';
 import type { AskerStart, Order } from './report-asker.ts';
 import { fillYear } from './report-year.ts';
 import { makeTenant, startChats } from './scenario.ts';
@@ -48,6 +48,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     const asker = fork(join(import.meta.dirname, 'report-asker.ts'));
     try {
       await searchUntilReady(new Api({ url: service.url, dataDir }), owner.token);
+      await untilAtRest(service);
       asker.send({ url: service.url, token: owner.token } satisfies AskerStart);
       const writer = await Writer.start(service.url, { token: owner.token, conversationIds });
       const { onDashboard, others } = reportsOfYear(agentId);
@@ -142,6 +143,16 @@ async function searchUntilReady(api: Api, token: string): Promise<void> {
 }
 
 const body = JSON.stringify({ body: messageText });
+
+/** The rest of the index is written once the search answers. */
+async function untilAtRest(service: Program): Promise<void> {
+  for (let second = 0; second < 60; second += 1) {
+    const before = service.cpuSeconds();
+    await wait(1000);
+    if (service.cpuSeconds() - before < 0.05) return;
+  }
+  throw new Error('the service does not come to rest');
+}
 
 type Phase = 'idle' | 'dashboards' | 'one after another';
 

@@ -46,10 +46,11 @@ export class BucketPlan {
       const next = Math.floor(endMs / quarterMs);
       if (first < next) {
         this.#buckets.fill(bucket, first - firstQuarter, next - firstQuarter);
-        edges.push({ bucket, fromMs, toMs: first * quarterMs }, { bucket, fromMs: next * quarterMs, toMs: endMs });
-      } else edges.push({ bucket, fromMs, toMs: endMs });
+        if (fromMs < first * quarterMs) edges.push({ bucket, fromMs, toMs: first * quarterMs });
+        if (next * quarterMs < endMs) edges.push({ bucket, fromMs: next * quarterMs, toMs: endMs });
+      } else if (fromMs < endMs) edges.push({ bucket, fromMs, toMs: endMs });
     }
-    this.edges = edges.filter((edge) => edge.fromMs < edge.toMs);
+    this.edges = edges;
     this.months = monthsIn(days).map((month) => this.#planned(month)).filter(({ firstBucket, nextBucket }) => firstBucket < nextBucket);
   }
 
