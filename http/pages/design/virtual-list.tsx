@@ -1,8 +1,10 @@
 // A list of which only what can be seen is drawn, with rows of one height: as fast with ten thousand as with ten. Each row is drawn
-// as a list item that knows its place among all.
+// as a list item that knows its place among all. While it is scrolled the items are drawn anew in place, in whatever order; once it
+// rests they stand in the order of the rows. The row that has the focus stays drawn wherever it is.
 
 import type { ComponentChildren, JSX, Ref } from 'preact';
 import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type Drawn, Slots, type Wanted } from './slots.ts';
 
 export interface VirtualListHandle {
   /** Scrolls it into view and gives its link or button the focus. */
@@ -15,7 +17,8 @@ interface VirtualListProps {
   /** In pixels. */
   readonly rowHeight: number;
   readonly keyOf: (index: number) => string;
-  readonly render: (index: number) => ComponentChildren;
+  readonly indexOf: (key: string) => number;
+  readonly render: (key: string) => ComponentChildren;
   /** Somebody has almost scrolled to the end. */
   readonly onEnd?: () => void;
   readonly handle?: Ref<VirtualListHandle>;
@@ -23,20 +26,52 @@ interface VirtualListProps {
   readonly children?: ComponentChildren;
 }
 
-const beyondRows = 8;
+/** As it was drawn last: one that is as it was is not looked through again. */
+interface Item {
+  readonly index: number;
+  readonly key: string;
+  readonly count: number;
+  readonly render: VirtualListProps['render'];
+  readonly drawn: JSX.Element;
+}
 
-export function VirtualList({ label, count, rowHeight, keyOf, render, onEnd, handle, children }: VirtualListProps): JSX.Element {
+const beyondRows = 8;
+/** Without a movement for so long, it rests. */
+const restMs = 150;
+
+export function VirtualList({ label, count, rowHeight, keyOf, indexOf, render, onEnd, handle, children }: VirtualListProps): JSX.Element {
   const element = useRef<HTMLDivElement>(null);
+  const slots = useRef(new Slots()).current;
   const [range, setRange] = useState({ first: 0, end: 24 });
+  const [isMoving, setMoving] = useState(false);
   const wanted = useRef<number | undefined>(undefined);
+  const items = useRef(new Map<number, Item>()).current;
 
   const see = (): void => {
     const box = element.current;
     if (box === null) return;
     const first = Math.max(0, Math.floor(box.scrollTop / rowHeight) - beyondRows);
-    const end = Math.ceil((box.scrollTop + box.clientHeight) / rowHeight) + beyondRows;
+    // As many wherever it stands, so that no item is made or taken away by half a row.
+    const end = first + Math.ceil(box.clientHeight / rowHeight) + 1 + 2 * beyondRows;
     setRange((current) => (current.first === first && current.end === end ? current : { first, end }));
   };
+  const movedAtMs = useRef(0);
+  const onScroll = (): void => {
+    movedAtMs.current = performance.now();
+    setMoving(true);
+    see();
+  };
+  useEffect(() => {
+    if (!isMoving) return undefined;
+    let timer: ReturnType<typeof setTimeout>;
+    const look = (): void => {
+      const leftMs = movedAtMs.current + restMs - performance.now();
+      if (leftMs > 0) timer = setTimeout(look, leftMs);
+      else setMoving(false);
+    };
+    timer = setTimeout(look, restMs);
+    return () => clearTimeout(timer);
+  }, [isMoving]);
   useLayoutEffect(see, [count]);
   useEffect(() => {
     const box = element.current;
@@ -77,17 +112,35 @@ export function VirtualList({ label, count, rowHeight, keyOf, render, onEnd, han
 
   const first = Math.min(range.first, Math.max(0, count - 1));
   const end = Math.min(count, Math.max(range.end, first));
+  const rows: Wanted[] = [];
+  for (let index = first; index < end; index += 1) rows.push({ index, key: keyOf(index) });
+  const focused = element.current?.contains(document.activeElement) === true ? document.activeElement : null;
+  const focusedRow = focused?.closest<HTMLElement>('[data-row]')?.dataset['row'];
+  const pinned = focusedRow === undefined ? undefined : slots.drawn.find(({ index }) => index === Number(focusedRow))?.key;
+  const pinnedIndex = pinned === undefined ? -1 : indexOf(pinned);
+  if (pinned !== undefined && pinnedIndex >= 0 && (pinnedIndex < first || pinnedIndex >= end)) rows.push({ index: pinnedIndex, key: pinned });
+  slots.draw(rows, pinned);
+  if (!isMoving) slots.sort();
+  // Not every browser can move an element without taking the focus from it.
+  useLayoutEffect(() => {
+    if (focused instanceof HTMLElement && focused.isConnected && document.activeElement === document.body) focused.focus({ preventScroll: true });
+  });
+
+  const itemOf = ({ slot, index, key }: Drawn): JSX.Element => {
+    const known = items.get(slot);
+    if (known !== undefined && known.index === index && known.key === key && known.count === count && known.render === render) return known.drawn;
+    const drawn = (
+      <li key={slot} data-row={index} aria-setsize={count} aria-posinset={index + 1} style={{ top: `${index * rowHeight}px`, height: `${rowHeight}px` }}>
+        {render(key)}
+      </li>
+    );
+    items.set(slot, { index, key, count, render, drawn });
+    return drawn;
+  };
   return (
-    <div class="virtual" ref={element} onScroll={see}>
+    <div class="virtual" ref={element} onScroll={onScroll}>
       <ul aria-label={label} style={{ height: `${count * rowHeight}px` }}>
-        {Array.from({ length: end - first }, (_, offset) => {
-          const index = first + offset;
-          return (
-            <li key={keyOf(index)} data-row={index} aria-setsize={count} aria-posinset={index + 1} style={{ top: `${index * rowHeight}px`, height: `${rowHeight}px` }}>
-              {render(index)}
-            </li>
-          );
-        })}
+        {slots.drawn.map(itemOf)}
       </ul>
       {children}
     </div>

@@ -57,10 +57,8 @@ export function ConversationList({ list, conversationId }: { readonly list: List
         count={rows.length}
         rowHeight={rowHeight}
         keyOf={(index) => rows[index]?.id ?? ''}
-        render={(index) => {
-          const id = rows[index]?.id ?? '';
-          return <ConversationRow conversationId={id} href={address(id)} isCurrent={id === conversationId} />;
-        }}
+        indexOf={(id) => list.indexOf(id)}
+        render={(id) => <ConversationRow conversationId={id} href={address(id)} isCurrent={id === conversationId} />}
         onEnd={() => readOn(source)}
         handle={handle}
       >
