@@ -45,8 +45,10 @@ export class Slots {
     this.#drawn = drawn;
   }
 
-  /** The elements in the order of their rows, as they are read aloud and gone through by keys. */
-  sort(): void {
-    this.#drawn = this.#drawn.toSorted((one, other) => one.index - other.index);
+  /** The elements in the order of their rows, as they are read aloud and gone through by keys. True when they were not. */
+  sort(): boolean {
+    const before = this.#drawn;
+    this.#drawn = before.toSorted((one, other) => one.index - other.index);
+    return this.#drawn.some((one, place) => one !== before[place]);
   }
 }

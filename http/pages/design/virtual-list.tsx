@@ -127,10 +127,13 @@ export function VirtualList({ label, count, rowHeight, keyOf, indexOf, render, o
   const pinnedIndex = pinned === undefined ? -1 : indexOf(pinned);
   if (pinned !== undefined && pinnedIndex >= 0 && (pinnedIndex < first || pinnedIndex >= end)) rows.push({ index: pinnedIndex, key: pinned });
   slots.draw(rows, pinned);
-  if (!isMoving) slots.sort();
-  // Not every browser can move an element without taking the focus from it.
+  const isSorted = !isMoving && slots.sort();
+  // To move the element that has the focus takes the focus from it in some browsers, and brings it into sight in the others.
+  const top = isSorted && focused !== null ? element.current?.scrollTop : undefined;
   useLayoutEffect(() => {
     if (focused instanceof HTMLElement && focused.isConnected && document.activeElement === document.body) focused.focus({ preventScroll: true });
+    const box = element.current;
+    if (box !== null && top !== undefined && box.scrollTop !== top) box.scrollTop = top;
   });
 
   const itemOf = ({ slot, index, key }: Drawn): JSX.Element => {

@@ -1,5 +1,5 @@
 // A conversation in a list: who, what was said last, when, and whether it is unread. Hundreds pass in a second when the list is thrown,
-// so a row is one block of three lines with few elements, cut off once, and says what it is in one name.
+// so a row is one block of three lines with few elements, cut off once.
 
 import type { JSX } from 'preact';
 import { Avatar } from '../design/avatar.tsx';
@@ -34,27 +34,26 @@ export function ConversationRow({ conversationId, href, isCurrent }: { readonly 
   const marks = marksOf(conversation, unread);
   const owner = assignedAgentId === null || assignedAgentId === me.value?.agent.id ? undefined : agentName(assignedAgentId);
   const at = lastMessageAt ?? createdAt;
-  const spoken = [unread ? `${name}, unread` : name, `${channelNames[channel]}: ${number}${subject === null ? '' : `${subject} · `}${preview}`, ...marks.map(({ text }) => text), ...(owner === undefined ? [] : [owner]), shortTime(at)];
   return (
-    <a class={unread ? 'inbox-row unread' : 'inbox-row'} href={href} aria-current={isCurrent ? 'page' : undefined} aria-label={spoken.join('. ')}>
+    <a class={unread ? 'inbox-row unread' : 'inbox-row'} href={href} aria-current={isCurrent ? 'page' : undefined} data-time={shortTime(at)}>
       <Avatar name={name} size={36} />
-      {/* What floats comes before that which leaves room for it. */}
-      <Time at={at} />
       <strong>{name}</strong>
+      {unread && <span class="inbox-dot" role="img" aria-label="Unread." />}
       <br />
       <span class="soft">
-        <Icon name={icons[channel]} size={14} />
-        {number}
+        <Icon name={icons[channel]} size={14} label={channelNames[channel]} /> {number}
         {subject !== null && <span class="inbox-row-subject">{subject} · </span>}
         {preview}
       </span>
       {(marks.length > 0 || owner !== undefined) && <br />}
       {owner !== undefined && <span class="inbox-row-owner soft">{owner}</span>}
-      {marks.map(({ text, kind }, place) => (
+      {marks.map(({ text, kind }, place) => [
         <Badge key={place} kind={kind}>
           {text}
-        </Badge>
-      ))}
+        </Badge>,
+        ' ',
+      ])}
+      <Time at={at} />
     </a>
   );
 }
