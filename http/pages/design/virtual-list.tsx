@@ -47,7 +47,6 @@ export function VirtualList({ label, count, rowHeight, keyOf, indexOf, render, o
   const element = useRef<HTMLDivElement>(null);
   const slots = useRef(new Slots()).current;
   const [range, setRange] = useState({ first: 0, end: 24 });
-  const [isMoving, setMoving] = useState(false);
   const wanted = useRef<number | undefined>(undefined);
   const items = useRef(new Map<number, Item>()).current;
 
@@ -59,26 +58,10 @@ export function VirtualList({ label, count, rowHeight, keyOf, indexOf, render, o
     const end = first + Math.ceil(box.clientHeight / rowHeight) + 1 + 2 * beyondRows;
     setRange((current) => (current.first === first && current.end === end ? current : { first, end }));
   };
-  const movedAtMs = useRef(0);
-  const onScroll = (): void => {
-    movedAtMs.current = performance.now();
-    setMoving(true);
-    see();
-  };
+  const { isMoving, moved } = useMovement();
   useEffect(() => {
     if (isMoving) onComing?.({ first: Math.max(0, range.first - comingRows), end: Math.min(count, range.end + comingRows) });
   }, [isMoving, range]);
-  useEffect(() => {
-    if (!isMoving) return undefined;
-    let timer: ReturnType<typeof setTimeout>;
-    const look = (): void => {
-      const leftMs = movedAtMs.current + restMs - performance.now();
-      if (leftMs > 0) timer = setTimeout(look, leftMs);
-      else setMoving(false);
-    };
-    timer = setTimeout(look, restMs);
-    return () => clearTimeout(timer);
-  }, [isMoving]);
   useLayoutEffect(see, [count]);
   useEffect(() => {
     const box = element.current;
@@ -139,20 +122,53 @@ export function VirtualList({ label, count, rowHeight, keyOf, indexOf, render, o
   const itemOf = ({ slot, index, key }: Drawn): JSX.Element => {
     const known = items.get(slot);
     if (known !== undefined && known.index === index && known.key === key && known.count === count && known.render === render) return known.drawn;
-    const drawn = (
+    const item = (
       <li key={slot} data-row={index} aria-setsize={count} aria-posinset={index + 1} style={{ top: `${index * rowHeight}px`, height: `${rowHeight}px` }}>
         {render(key)}
       </li>
     );
-    items.set(slot, { index, key, count, render, drawn });
-    return drawn;
+    items.set(slot, { index, key, count, render, drawn: item });
+    return item;
   };
+  const drawn = slots.drawn.map(itemOf);
+  if (items.size > drawn.length) for (const slot of items.keys()) if (!slots.drawn.some((one) => one.slot === slot)) items.delete(slot);
   return (
-    <div class="virtual" ref={element} onScroll={onScroll}>
+    <div
+      class="virtual"
+      ref={element}
+      onScroll={() => {
+        moved();
+        see();
+      }}
+    >
       <ul aria-label={label} style={{ height: `${count * rowHeight}px` }}>
-        {slots.drawn.map(itemOf)}
+        {drawn}
       </ul>
       {children}
     </div>
   );
+}
+
+/** Whether it moves: since `moved` was called, and until a moment without. */
+function useMovement(): { readonly isMoving: boolean; readonly moved: () => void } {
+  const [isMoving, setMoving] = useState(false);
+  const movedAtMs = useRef(0);
+  useEffect(() => {
+    if (!isMoving) return undefined;
+    let timer: ReturnType<typeof setTimeout>;
+    const look = (): void => {
+      const leftMs = movedAtMs.current + restMs - performance.now();
+      if (leftMs > 0) timer = setTimeout(look, leftMs);
+      else setMoving(false);
+    };
+    timer = setTimeout(look, restMs);
+    return () => clearTimeout(timer);
+  }, [isMoving]);
+  return {
+    isMoving,
+    moved() {
+      movedAtMs.current = performance.now();
+      setMoving(true);
+    },
+  };
 }
