@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { noBrowser } from './support/chromium.ts';
-import { barriersOf, startPages } from './support/pages.ts';
+import { barriersOf, holds, startPages } from './support/pages.ts';
 import { startService } from './support/service.ts';
 
 const hostile = '<img src=x onerror=alert(1)>"\'';
@@ -256,7 +256,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
       await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
       const now = await placeOf(kept.key);
       if (moved === 800 && now !== undefined && Math.abs(now - kept.top - 800) > 3) t.fail(`step ${step}: moved by ${now - kept.top} instead of 800`);
-      await page.waitForFunction(`document.querySelector('.scroll-back-box').scrollTop > 0 || [...document.querySelectorAll('.inbox-text')].some((one) => one.textContent === 'The first one')`);
+      await holds(page, `document.querySelector('.scroll-back-box').scrollTop > 0 || [...document.querySelectorAll('.inbox-text')].some((one) => one.textContent === 'The first one')`);
     }
     await bubble(page, 'The first one').waitFor();
     await page.getByRole('button', { name: '1 new message' }).click();
@@ -358,9 +358,8 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
       if (browser === 'that cannot') await page.addInitScript('delete Element.prototype.moveBefore');
       await page.goto(`${service.url}/inbox/all`);
       await page.locator('.inbox-row').first().waitFor();
-      const holds = (expression: string) => page.evaluate(`new Promise((done) => { const look = () => (${expression} ? done() : requestAnimationFrame(look)); look(); })`);
-      await holds('document.querySelector(".virtual > ul").scrollHeight > 6000');
-      const rest = () => holds('[...document.querySelectorAll(".virtual [data-row]")].every((one) => one.previousElementSibling === null || Number(one.previousElementSibling.dataset.row) < Number(one.dataset.row))');
+      await holds(page, 'document.querySelector(".virtual > ul").scrollHeight > 6000');
+      const rest = () => holds(page, '[...document.querySelectorAll(".virtual [data-row]")].every((one) => one.previousElementSibling === null || Number(one.previousElementSibling.dataset.row) < Number(one.dataset.row))');
       /** To the row of that index, in steps as a hand makes them. */
       const scrollTo = async (index: number): Promise<void> => {
         await page.evaluate(`new Promise((done) => {
@@ -389,7 +388,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
       // Somebody whose row is not drawn writes: all rows move by one, and the focus with its own.
       service.clock.advance(1000);
       const spoken = await chatWith('Zoe', 'I am new here');
-      await holds(`document.activeElement.closest('[data-row]')?.dataset.row === '3'`);
+      await holds(page, `document.activeElement.closest('[data-row]')?.dataset.row === '3'`);
       t.equal((await focused()).href, chosen.href);
       const box = await page.locator('[data-row="62"] .inbox-row').boundingBox();
       const [href, name] = await page.evaluate<[string, string]>(`(() => { const link = document.querySelector('[data-row="62"] a'); return [link.getAttribute('href'), link.querySelector('strong').textContent]; })()`);
