@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { noBrowser } from './support/chromium.ts';
-import { barriersOf, startPages } from './support/pages.ts';
+import { barriersOf, holds, startPages } from './support/pages.ts';
 import { startService } from './support/service.ts';
 
 const hostile = '<img src=x onerror="document.title=\'owned\'">';
@@ -62,7 +62,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     t.equal(await page.locator('[aria-selected=true]').textContent(), 'Dark colours');
     t.equal(await field.getAttribute('aria-activedescendant'), await page.locator('[aria-selected=true]').getAttribute('id'));
     await page.keyboard.press('Enter');
-    await page.waitForFunction(`document.documentElement.dataset.theme === 'dark'`);
+    await holds(page, `document.documentElement.dataset.theme === 'dark'`);
     t.equal(await dialog(page).count(), 0);
 
     await page.keyboard.press('Control+k');
@@ -137,7 +137,7 @@ t.test('finding things', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Note').fill('Mine');
     await service.patch(`/contacts/${quin.id}`, { company: 'Theirs' }, owner.token);
     await chatOf('Quin', 'Once more');
-    await page.waitForFunction(`[...document.querySelectorAll('input')].some(({ value }) => value === 'Theirs')`);
+    await holds(page, `[...document.querySelectorAll('input')].some(({ value }) => value === 'Theirs')`);
     t.equal(await page.getByLabel('Note').inputValue(), 'Mine', 'what was typed stays, what somebody else changed is there');
     await button(page, 'Save').click();
     await button(page, 'Undo').waitFor({ state: 'detached' });

@@ -3,6 +3,7 @@
 
 import t from 'tap';
 import { Heights } from '../http/pages/design/heights.ts';
+import { Slots } from '../http/pages/design/slots.ts';
 import { isUnread, newestOf, withMessage, withRead } from '../http/pages/inbox/merging.ts';
 import { piecesOf, splitQuoted } from '../http/pages/inbox/quoting.ts';
 import { SortedRows } from '../http/pages/inbox/sorted-rows.ts';
@@ -113,6 +114,40 @@ t.test('property: rows stay in order through any changes', async (t) => {
     t.strictSame(rows.rows, expected, `seed ${seed}`);
     t.strictSame(expected.map(({ id }) => rows.indexOf(id)), expected.map((_, index) => index));
     t.equal(rows.indexOf('nobody'), -1);
+  }
+});
+
+t.test('property: a row that goes on being drawn keeps its element, one that comes takes that of one that went, and that of the focus is given to nobody', async (t) => {
+  for (let seed = 1; seed <= 8; seed += 1) {
+    const random = randomFrom(seed);
+    const slots = new Slots();
+    let made = 0;
+    for (let step = 0; step < 200; step += 1) {
+      const before = new Map(slots.drawn.map(({ key, slot }) => [key, slot]));
+      const from = random.below(60);
+      // Rows move among each other, too.
+      const keys = new Set(Array.from({ length: 1 + random.below(12) }, (_, index) => `k${random.chance(0.1) ? random.below(80) : from + index}`));
+      const wanted = [...keys].map((key, index) => ({ key, index }));
+      const pinned = random.chance(0.5) ? [...before.keys()][random.below(before.size + 1)] : undefined;
+      slots.draw(wanted, pinned);
+      const { drawn } = slots;
+      t.strictSame(drawn.map(({ key, index }) => ({ key, index })).sort((a, b) => a.index - b.index), wanted, `seed ${seed}`);
+      if (new Set(drawn.map(({ slot }) => slot)).size !== drawn.length) t.fail(`seed ${seed}: two rows in one element`);
+      for (const { key, slot } of drawn) {
+        if (before.has(key) && before.get(key) !== slot) t.fail(`seed ${seed}: ${key} moved to another element`);
+        if (pinned !== undefined && key !== pinned && slot === before.get(pinned)) t.fail(`seed ${seed}: the focus is on another row`);
+      }
+      const known = new Set(before.values());
+      const fresh = drawn.filter(({ slot }) => !known.has(slot)).length;
+      const free = before.size - (pinned !== undefined && !keys.has(pinned) ? 1 : 0);
+      if (fresh !== Math.max(0, wanted.length - free)) t.fail(`seed ${seed}: ${fresh} elements were made for ${wanted.length} rows where ${free} could be used`);
+      made += fresh;
+      if (!random.chance(0.3)) continue;
+      slots.sort();
+      t.strictSame(slots.drawn.map(({ index }) => index), wanted.map(({ index }) => index));
+      t.strictSame(new Map(slots.drawn.map(({ key, slot }) => [key, slot])), new Map(drawn.map(({ key, slot }) => [key, slot])), 'sorting changes no element');
+    }
+    t.ok(made > 0);
   }
 });
 

@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { noBrowser } from './support/chromium.ts';
-import { barriersOf, startPages } from './support/pages.ts';
+import { barriersOf, holds, startPages } from './support/pages.ts';
 import { startService } from './support/service.ts';
 
 const hostile = '<img src=x onerror=alert(1)>"\'';
@@ -256,7 +256,7 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
       await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
       const now = await placeOf(kept.key);
       if (moved === 800 && now !== undefined && Math.abs(now - kept.top - 800) > 3) t.fail(`step ${step}: moved by ${now - kept.top} instead of 800`);
-      await page.waitForFunction(`document.querySelector('.scroll-back-box').scrollTop > 0 || [...document.querySelectorAll('.inbox-text')].some((one) => one.textContent === 'The first one')`);
+      await holds(page, `document.querySelector('.scroll-back-box').scrollTop > 0 || [...document.querySelectorAll('.inbox-text')].some((one) => one.textContent === 'The first one')`);
     }
     await bubble(page, 'The first one').waitFor();
     await page.getByRole('button', { name: '1 new message' }).click();
@@ -351,6 +351,70 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.locator('.inbox-rows').waitFor();
     await page.close();
   });
+
+  for (const browser of ['that moves an element with its focus', 'that cannot'] as const) {
+    t.test(`rows take each other's elements while the list is scrolled, in a browser ${browser}: the focus stays where it was, a click opens what is under it, and at rest all is in order`, async (t) => {
+      const page = await pages.open('/account', { token: owner.token });
+      if (browser === 'that cannot') await page.addInitScript('delete Element.prototype.moveBefore');
+      await page.goto(`${service.url}/inbox/all`);
+      await page.locator('.inbox-row').first().waitFor();
+      await holds(page, 'document.querySelector(".virtual > ul").scrollHeight > 6000');
+      const rest = () => holds(page, '[...document.querySelectorAll(".virtual [data-row]")].every((one) => one.previousElementSibling === null || Number(one.previousElementSibling.dataset.row) < Number(one.dataset.row))');
+      /** To the row of that index, in steps as a hand makes them. */
+      const scrollTo = async (index: number): Promise<void> => {
+        await page.evaluate(`new Promise((done) => {
+          const box = document.querySelector('.virtual');
+          const step = () => {
+            const left = ${index} * 84 - box.scrollTop;
+            if (left === 0) return done();
+            box.scrollTop += Math.sign(left) * Math.min(Math.abs(left), 500);
+            requestAnimationFrame(step);
+          };
+          step();
+        })`);
+        await page.locator(`[data-row="${index}"] .inbox-row`).waitFor();
+        await rest();
+      };
+      const focused = () => page.evaluate<{ href: string | null; row: string | undefined }>('({ href: document.activeElement.getAttribute("href"), row: document.activeElement.closest("[data-row]")?.dataset.row })');
+      for (let press = 0; press < 3; press += 1) await page.keyboard.press('j');
+      const chosen = await focused();
+      t.equal(chosen.row, '2');
+      await page.evaluate('for (const row of document.querySelectorAll(".virtual [data-row]")) row.known = true');
+      await scrollTo(60);
+      t.strictSame(await focused(), chosen, 'out of sight it is still there');
+      t.ok((await page.evaluate<number>('[...document.querySelectorAll(".virtual [data-row]")].filter(({ known }) => known).length')) > 15, 'the same elements');
+      t.ok((await page.locator('.inbox-row').count()) < 45);
+
+      // Somebody whose row is not drawn writes: all rows move by one, and the focus with its own.
+      service.clock.advance(1000);
+      const spoken = await chatWith('Zoe', 'I am new here');
+      await holds(page, `document.activeElement.closest('[data-row]')?.dataset.row === '3'`);
+      t.equal((await focused()).href, chosen.href);
+      const box = await page.locator('[data-row="62"] .inbox-row').boundingBox();
+      const [href, name] = await page.evaluate<[string, string]>(`(() => { const link = document.querySelector('[data-row="62"] a'); return [link.getAttribute('href'), link.querySelector('strong').textContent]; })()`);
+      t.equal(await page.getByRole('link', { name: new RegExp(`^${name} (?:Unread. )?Chat `) }).first().getAttribute('href'), href, 'it says who it is');
+      await scrollTo(0);
+      t.strictSame(await focused(), { href: chosen.href, row: '3' });
+      t.equal(await page.locator('[data-row="0"] a').getAttribute('href'), `/inbox/all/${spoken.id}`);
+      await page.keyboard.press('ArrowDown');
+      t.equal((await focused()).row, '4');
+
+      await scrollTo(60);
+      await page.mouse.click((box?.x ?? 0) + 40, (box?.y ?? 0) + 40);
+      await page.waitForURL(`${service.url}${href}`);
+      await page.locator('.inbox-row[aria-current="page"]').waitFor();
+      t.equal(await page.locator('.inbox-row[aria-current="page"]').getAttribute('href'), href);
+
+      // What has the focus goes for good: no other row is opened by who presses Enter then.
+      await page.evaluate(`document.querySelector('[data-row="61"] a').focus()`);
+      const gone = (await focused()).href ?? '';
+      await service.post(`/conversations/${gone.slice(gone.lastIndexOf('/') + 1)}/spam`, {}, owner.token);
+      await page.locator(`.inbox-row[href="${gone}"]`).waitFor({ state: 'detached' });
+      t.equal((await focused()).href, null);
+      t.strictSame(await barriersOf(page), []);
+      await page.context().close();
+    });
+  }
 
   t.test('nothing went wrong that nobody saw', async (t) => {
     t.strictSame(pages.problems, []);

@@ -77,11 +77,13 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await button(page, `Change ${hostile}`).click();
     await dialog.getByLabel('Where it leads back to').fill('https://app.example/callback\nhttps://app.example/other');
     await dialog.getByLabel('Read reports and goals').check();
+    const [app] = (await service.get('/oauth-apps', owner.token)).body.oauthApps;
+    await service.patch(`/oauth-apps/${app.id}`, { name: `${hostile} 2` }, owner.token);
     await button(dialog, 'Save').click();
     await page.getByText('https://app.example/other').waitFor();
     await usable(t, page);
-    t.match((await service.get('/oauth-apps', owner.token)).body.oauthApps, [{ redirectUris: ['https://app.example/callback', 'https://app.example/other'], scopes: ['messages:read', 'reports:read'] }]);
-    await button(page, `Delete ${hostile}`).click();
+    t.match((await service.get('/oauth-apps', owner.token)).body.oauthApps, [{ name: `${hostile} 2`, redirectUris: ['https://app.example/callback', 'https://app.example/other'], scopes: ['messages:read', 'reports:read'] }]);
+    await button(page, `Delete ${hostile} 2`).click();
     await button(dialog, 'Delete it').click();
     await page.getByText('No apps yet').waitFor();
     await page.close();

@@ -415,6 +415,15 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     const now = await get('/business-hours/now');
     await page.locator('.open-row', { hasText: 'The workspace' }).getByText(now.workspace.officeHoursOpen ? 'Open' : 'Closed', { exact: true }).waitFor();
     await page.locator('.open-row', { hasText: 'Theirs' }).waitFor();
+    // Somebody else changes the same rule while it is open here.
+    await page.getByRole('button', { name: `Edit ${hostile}` }).click();
+    await dialog.getByLabel('Closed on').fill('2026-12-26');
+    await dialog.getByLabel('Closed on').press('Enter');
+    const [rule] = (await get('/business-hours')).businessHours;
+    await service.patch(`/business-hours/${rule.id}`, { days: rule.days.slice(1) }, owner.token);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    t.match((await get('/business-hours')).businessHours, [{ days: rule.days.slice(1), holidays: ['2026-12-25', '2026-12-26'] }], 'neither undoes the other');
     await page.getByRole('button', { name: `Delete ${hostile}` }).click();
     await dialog.getByRole('button', { name: 'Delete it' }).click();
     await page.getByText('Always open').waitFor();

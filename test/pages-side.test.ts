@@ -156,6 +156,20 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     };
     await hers.keyboard.press('e');
     await told(hers, 'Solved.');
+    for (const [width, height] of [[1280, 800], [1440, 900], [768, 1024], [360, 740]] as const) {
+      await hers.setViewportSize({ width, height });
+      t.strictSame(
+        await hers.evaluate(`(() => {
+          const place = document.querySelector('.notices').getBoundingClientRect();
+          const isOver = (one) => one.right > place.left && one.left < place.right && one.bottom > place.top && one.top < place.bottom;
+          const pressed = [...document.querySelectorAll('main button, main textarea, .inbox-row')].filter((one) => one.checkVisibility());
+          return { under: pressed.filter((one) => isOver(one.getBoundingClientRect())).map((one) => one.outerHTML.slice(0, 80)), isInSight: place.left >= 0 && place.right <= innerWidth && place.top >= 0 && place.bottom <= innerHeight };
+        })()`),
+        { under: [], isInSight: true },
+        `a notice covers nothing that is pressed, ${width} wide`,
+      );
+    }
+    await hers.setViewportSize({ width: 1280, height: 720 });
     t.equal((await record(id)).status, 'solved');
     await hers.locator('.notice').getByRole('button', { name: 'Undo' }).click();
     await becomes('open');

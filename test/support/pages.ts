@@ -51,6 +51,11 @@ export class PageBrowsing {
   }
 }
 
+/** Resolves once it holds in the page. Asked from outside in one go: what polls by itself is text that becomes code, which the pages' policy refuses. */
+export async function holds(page: Page, expression: string): Promise<void> {
+  await page.evaluate(`new Promise((done) => { const look = () => (${expression} ? done() : requestAnimationFrame(look)); look(); })`);
+}
+
 /** Starts the browser; it is gone when the test is over. */
 export async function startPages(t: Teardown, service: Pick<Service, 'url'>): Promise<PageBrowsing> {
   const browser = await startBrowser();

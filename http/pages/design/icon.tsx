@@ -1,4 +1,5 @@
-// Icons of one hand: a line of 1.75 on a square of 20. They are decoration; what a control does is said by its name.
+// Icons of one hand: a line of 1.75 on a square of 20. They are decoration, and what a control does is said by its name; one that
+// stands for a word has it as its label.
 
 import type { JSX } from 'preact';
 
@@ -62,9 +63,9 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-export function Icon({ name, size = 20 }: { readonly name: IconName; readonly size?: number }): JSX.Element {
+export function Icon({ name, size = 20, label }: { readonly name: IconName; readonly size?: number; readonly label?: string }): JSX.Element {
   return (
-    <svg width={size} height={size} viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">
+    <svg width={size} height={size} viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round" {...(label === undefined ? { 'aria-hidden': true } : { role: 'img', 'aria-label': label })}>
       <path d={paths[name]} />
     </svg>
   );

@@ -1,8 +1,10 @@
 // A list of which only what can be seen is drawn, with rows of one height: as fast with ten thousand as with ten. Each row is drawn
-// as a list item that knows its place among all.
+// as a list item that knows its place among all. While it is scrolled the items are drawn anew in place, in whatever order; once it
+// rests they stand in the order of the rows. The row that has the focus stays drawn wherever it is.
 
 import type { ComponentChildren, JSX, Ref } from 'preact';
 import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type Drawn, Slots, type Wanted } from './slots.ts';
 
 export interface VirtualListHandle {
   /** Scrolls it into view and gives its link or button the focus. */
@@ -15,28 +17,51 @@ interface VirtualListProps {
   /** In pixels. */
   readonly rowHeight: number;
   readonly keyOf: (index: number) => string;
-  readonly render: (index: number) => ComponentChildren;
+  readonly indexOf: (key: string) => number;
+  readonly render: (key: string) => ComponentChildren;
   /** Somebody has almost scrolled to the end. */
   readonly onEnd?: () => void;
+  /** These rows, from `first` up to, without, `end`, may be in sight soon: whatever they need may be asked for. */
+  readonly onComing?: (rows: { readonly first: number; readonly end: number }) => void;
   readonly handle?: Ref<VirtualListHandle>;
   /** After the last row. */
   readonly children?: ComponentChildren;
 }
 
-const beyondRows = 8;
+/** As it was drawn last: one that is as it was is not looked through again. */
+interface Item {
+  readonly index: number;
+  readonly key: string;
+  readonly count: number;
+  readonly render: VirtualListProps['render'];
+  readonly drawn: JSX.Element;
+}
 
-export function VirtualList({ label, count, rowHeight, keyOf, render, onEnd, handle, children }: VirtualListProps): JSX.Element {
+const beyondRows = 8;
+/** So far from what is drawn is foreseen: a fifth of a second when it is dragged as fast as a hand can. */
+const comingRows = 60;
+/** Without a movement for so long, it rests. */
+const restMs = 150;
+
+export function VirtualList({ label, count, rowHeight, keyOf, indexOf, render, onEnd, onComing, handle, children }: VirtualListProps): JSX.Element {
   const element = useRef<HTMLDivElement>(null);
+  const slots = useRef(new Slots()).current;
   const [range, setRange] = useState({ first: 0, end: 24 });
   const wanted = useRef<number | undefined>(undefined);
+  const items = useRef(new Map<number, Item>()).current;
 
   const see = (): void => {
     const box = element.current;
     if (box === null) return;
     const first = Math.max(0, Math.floor(box.scrollTop / rowHeight) - beyondRows);
-    const end = Math.ceil((box.scrollTop + box.clientHeight) / rowHeight) + beyondRows;
+    // As many wherever it stands, so that no item is made or taken away by half a row.
+    const end = first + Math.ceil(box.clientHeight / rowHeight) + 1 + 2 * beyondRows;
     setRange((current) => (current.first === first && current.end === end ? current : { first, end }));
   };
+  const { isMoving, moved } = useMovement();
+  useEffect(() => {
+    if (isMoving) onComing?.({ first: Math.max(0, range.first - comingRows), end: Math.min(count, range.end + comingRows) });
+  }, [isMoving, range]);
   useLayoutEffect(see, [count]);
   useEffect(() => {
     const box = element.current;
@@ -77,19 +102,73 @@ export function VirtualList({ label, count, rowHeight, keyOf, render, onEnd, han
 
   const first = Math.min(range.first, Math.max(0, count - 1));
   const end = Math.min(count, Math.max(range.end, first));
+  const rows: Wanted[] = [];
+  for (let index = first; index < end; index += 1) rows.push({ index, key: keyOf(index) });
+  const focused = element.current?.contains(document.activeElement) === true ? document.activeElement : null;
+  const focusedRow = focused?.closest<HTMLElement>('[data-row]')?.dataset['row'];
+  const pinned = focusedRow === undefined ? undefined : slots.drawn.find(({ index }) => index === Number(focusedRow))?.key;
+  const pinnedIndex = pinned === undefined ? -1 : indexOf(pinned);
+  if (pinned !== undefined && pinnedIndex >= 0 && (pinnedIndex < first || pinnedIndex >= end)) rows.push({ index: pinnedIndex, key: pinned });
+  slots.draw(rows, pinned);
+  const isSorted = !isMoving && slots.sort();
+  // To move the element that has the focus takes the focus from it in some browsers, and brings it into sight in the others.
+  const top = isSorted && focused !== null ? element.current?.scrollTop : undefined;
+  useLayoutEffect(() => {
+    if (focused instanceof HTMLElement && focused.isConnected && document.activeElement === document.body) focused.focus({ preventScroll: true });
+    const box = element.current;
+    if (box !== null && top !== undefined && box.scrollTop !== top) box.scrollTop = top;
+  });
+
+  const itemOf = ({ slot, index, key }: Drawn): JSX.Element => {
+    const known = items.get(slot);
+    if (known !== undefined && known.index === index && known.key === key && known.count === count && known.render === render) return known.drawn;
+    const item = (
+      <li key={slot} data-row={index} aria-setsize={count} aria-posinset={index + 1} style={{ top: `${index * rowHeight}px`, height: `${rowHeight}px` }}>
+        {render(key)}
+      </li>
+    );
+    items.set(slot, { index, key, count, render, drawn: item });
+    return item;
+  };
+  const drawn = slots.drawn.map(itemOf);
+  if (items.size > drawn.length) for (const slot of items.keys()) if (!slots.drawn.some((one) => one.slot === slot)) items.delete(slot);
   return (
-    <div class="virtual" ref={element} onScroll={see}>
+    <div
+      class="virtual"
+      ref={element}
+      onScroll={() => {
+        moved();
+        see();
+      }}
+    >
       <ul aria-label={label} style={{ height: `${count * rowHeight}px` }}>
-        {Array.from({ length: end - first }, (_, offset) => {
-          const index = first + offset;
-          return (
-            <li key={keyOf(index)} data-row={index} aria-setsize={count} aria-posinset={index + 1} style={{ top: `${index * rowHeight}px`, height: `${rowHeight}px` }}>
-              {render(index)}
-            </li>
-          );
-        })}
+        {drawn}
       </ul>
       {children}
     </div>
   );
+}
+
+/** Whether it moves: since `moved` was called, and until a moment without. */
+function useMovement(): { readonly isMoving: boolean; readonly moved: () => void } {
+  const [isMoving, setMoving] = useState(false);
+  const movedAtMs = useRef(0);
+  useEffect(() => {
+    if (!isMoving) return undefined;
+    let timer: ReturnType<typeof setTimeout>;
+    const look = (): void => {
+      const leftMs = movedAtMs.current + restMs - performance.now();
+      if (leftMs > 0) timer = setTimeout(look, leftMs);
+      else setMoving(false);
+    };
+    timer = setTimeout(look, restMs);
+    return () => clearTimeout(timer);
+  }, [isMoving]);
+  return {
+    isMoving,
+    moved() {
+      movedAtMs.current = performance.now();
+      setMoving(true);
+    },
+  };
 }

@@ -8,6 +8,8 @@ import { Empty, Failure, Loading } from '../design/feedback.tsx';
 import { VirtualList, type VirtualListHandle } from '../design/virtual-list.tsx';
 import { navigate } from '../location.ts';
 import { ConversationRow } from './conversation-row.tsx';
+import { peekConversation } from './conversations.ts';
+import { expectCustomer } from './customers.ts';
 import { type List, listOf, pagers, readOn } from './lists.ts';
 
 export const rowHeight = 84;
@@ -57,11 +59,12 @@ export function ConversationList({ list, conversationId }: { readonly list: List
         count={rows.length}
         rowHeight={rowHeight}
         keyOf={(index) => rows[index]?.id ?? ''}
-        render={(index) => {
-          const id = rows[index]?.id ?? '';
-          return <ConversationRow conversationId={id} href={address(id)} isCurrent={id === conversationId} />;
-        }}
+        indexOf={(id) => list.indexOf(id)}
+        render={(id) => <ConversationRow conversationId={id} href={address(id)} isCurrent={id === conversationId} />}
         onEnd={() => readOn(source)}
+        onComing={({ first, end }) => {
+          for (const { id } of rows.slice(first, end)) expectCustomer(peekConversation(id));
+        }}
         handle={handle}
       >
         {pager.state.value === 'reading' && source !== 'queue' && <Loading lines={2} label="Reading more" />}

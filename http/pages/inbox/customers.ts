@@ -1,6 +1,6 @@
 // Who the customers are: visitors by id, read in batches once somebody shows one, then kept by what the socket says.
 
-import { effect, signal, type Signal } from '@preact/signals';
+import { effect, signal, type Signal, untracked } from '@preact/signals';
 import { call, token } from '../api.ts';
 import { onEvent, onResync } from '../live.ts';
 import type { Conversation, Visitor } from '../records.ts';
@@ -27,6 +27,12 @@ export function visitorOf(visitorId: string | null): Visitor | undefined {
   kept.set(visitorId, made);
   want(visitorId);
   return made.value;
+}
+
+/** Somebody may soon be shown whose customer this is: it is read before, so that nothing has to be drawn twice. Follows nothing. */
+export function expectCustomer(conversation: Pick<Conversation, 'visitorId'> | undefined): void {
+  const visitorId = conversation?.visitorId ?? null;
+  if (visitorId !== null && !kept.has(visitorId)) untracked(() => visitorOf(visitorId));
 }
 
 export function rememberVisitor(visitor: Visitor): void {

@@ -134,6 +134,16 @@ export const unreadOwn = computed(() => {
   }).length;
 });
 
+const maxIdleWaitMs = 250;
+
+/** Resolves once the browser has drawn what there is to draw. */
+function idle(): Promise<void> {
+  return new Promise((resolve) => {
+    if (typeof requestIdleCallback === 'undefined') setTimeout(resolve, 0);
+    else requestIdleCallback(() => resolve(), { timeout: maxIdleWaitMs });
+  });
+}
+
 /** Reads one source page by page. */
 export class Pager {
   readonly #path: string;
@@ -155,6 +165,8 @@ export class Pager {
     this.state.value = 'reading';
     try {
       const { conversations, nextCursor } = await call<{ conversations: Conversation[]; nextCursor: string | null }>('GET', this.#path, { query: { limit: this.#limit, cursor: this.#cursor } });
+      // Who scrolls already is not held up by what comes behind.
+      if (this.#cursor !== null) await idle();
       if (round !== this.#round) return [];
       batch(() => {
         for (const conversation of conversations) remember(conversation);

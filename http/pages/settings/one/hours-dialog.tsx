@@ -6,6 +6,7 @@ import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
+import { changedIn } from '../../design/three-way.ts';
 import { notify } from '../../notices.ts';
 import { departments } from '../../people.ts';
 import type { BusinessHours, OpeningHours, Site } from '../../records.ts';
@@ -26,12 +27,19 @@ function ofRule(rule: BusinessHours | undefined): string {
   return rule.siteId === null ? '' : `site:${rule.siteId}`;
 }
 
+function bodyOf({ of, ...values }: HoursValues): Omit<HoursValues, 'of'> & Pick<BusinessHours, 'siteId' | 'departmentId'> {
+  const [kind, id = null] = of.split(':');
+  return { ...values, siteId: kind === 'site' ? id : null, departmentId: kind === 'department' ? id : null };
+}
+
 export function HoursDialog({ rule, sites, onClose, onSaved }: { readonly rule: BusinessHours | undefined; readonly sites: readonly Site[]; readonly onClose: () => void; readonly onSaved: () => void }): JSX.Element {
-  const form = useForm<HoursValues>({ name: rule?.name ?? '', days: rule?.days ?? usualWeek, holidays: rule?.holidays ?? [], of: ofRule(rule) }, async ({ of, ...values }) => {
-    const [kind, id = null] = of === '' ? ['workspace'] : of.split(':');
-    const body = { ...values, siteId: kind === 'site' ? id : null, departmentId: kind === 'department' ? id : null };
-    if (rule === undefined) await call('POST', '/business-hours', { body });
-    else await call('PATCH', `/business-hours/${rule.id}`, { body });
+  const start: HoursValues = { name: rule?.name ?? '', days: rule?.days ?? usualWeek, holidays: rule?.holidays ?? [], of: ofRule(rule) };
+  const form = useForm(start, async (values) => {
+    // What others change meanwhile is not undone.
+    const changes = changedIn(bodyOf(start), bodyOf(values));
+    if (rule !== undefined && Object.keys(changes).length === 0) return onClose();
+    if (rule === undefined) await call('POST', '/business-hours', { body: bodyOf(values) });
+    else await call('PATCH', `/business-hours/${rule.id}`, { body: changes });
     notify({ kind: 'done', text: 'Saved.' });
     onSaved();
     onClose();

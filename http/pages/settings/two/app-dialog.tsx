@@ -6,6 +6,7 @@ import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { Checkbox, TextArea, TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
+import { changedIn } from '../../design/three-way.ts';
 import type { OAuthApp } from '../../records.ts';
 import { CheckList } from '../check-list.tsx';
 import { scopes } from './scopes.ts';
@@ -25,11 +26,26 @@ export function linesOf(text: string): string[] {
     .filter((line) => line !== '');
 }
 
+interface AppValues {
+  readonly name: string;
+  readonly redirectUris: string;
+  readonly scopes: readonly string[];
+  readonly public: boolean;
+}
+
+function bodyOf({ name, redirectUris, scopes: chosen }: AppValues): Pick<OAuthApp, 'name' | 'redirectUris'> & { readonly scopes: readonly string[] } {
+  return { name, redirectUris: linesOf(redirectUris), scopes: chosen };
+}
+
 export function AppDialog({ app, onSaved, onClose }: { readonly app?: OAuthApp | undefined; readonly onSaved: (app: RegisteredApp) => void; readonly onClose: () => void }): JSX.Element {
-  const start: { name: string; redirectUris: string; scopes: readonly string[]; public: boolean } = { name: app?.name ?? '', redirectUris: app?.redirectUris.join('\n') ?? '', scopes: app?.scopes ?? [], public: app?.public ?? false };
-  const form = useForm(start, async ({ name, redirectUris, scopes: chosen, public: isPublic }) => {
-    const body = { name, redirectUris: linesOf(redirectUris), scopes: chosen };
-    onSaved(app === undefined ? await call('POST', '/oauth-apps', { body: { ...body, public: isPublic } }) : await call('PATCH', `/oauth-apps/${app.id}`, { body }));
+  const start: AppValues = { name: app?.name ?? '', redirectUris: app?.redirectUris.join('\n') ?? '', scopes: app?.scopes ?? [], public: app?.public ?? false };
+  const form = useForm(start, async (values) => {
+    const body = bodyOf(values);
+    if (app === undefined) return onSaved(await call('POST', '/oauth-apps', { body: { ...body, public: values.public } }));
+    // What others change meanwhile is not undone.
+    const changes = changedIn(bodyOf(start), body);
+    if (Object.keys(changes).length === 0) return onClose();
+    onSaved(await call('PATCH', `/oauth-apps/${app.id}`, { body: changes }));
   });
   return (
     <Dialog title={app === undefined ? 'Register an app' : `Change ${app.name}`} onClose={onClose}>

@@ -10,6 +10,7 @@ import { Badge, Empty } from '../../design/feedback.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import type { Resource } from '../../design/resource.ts';
+import { changedIn } from '../../design/three-way.ts';
 import { notify, notifyFailure } from '../../notices.ts';
 import type { VerifyService } from '../../records.ts';
 import { spanOf } from '../../times.ts';
@@ -103,9 +104,31 @@ export function VerifyServices({ list }: { readonly list: Resource<ServiceList> 
   );
 }
 
+interface ServiceValues {
+  readonly name: string;
+  readonly channels: readonly string[];
+  readonly countries: string;
+  readonly perMinuteCap: string;
+  readonly perDayCap: string;
+  readonly codeLength: string;
+  readonly ttlSeconds: string;
+}
+
+function bodyOf({ name, channels: chosen, countries, perMinuteCap, perDayCap, codeLength, ttlSeconds }: ServiceValues): object {
+  return {
+    name,
+    enabledChannels: chosen,
+    allowedCountries: countriesOf(countries),
+    perMinuteCap: Number(perMinuteCap),
+    perDayCap: Number(perDayCap),
+    codeLength: Number(codeLength),
+    ttlSeconds: Number(ttlSeconds),
+  };
+}
+
 function ServiceDialog({ service, onSaved, onClose }: { readonly service: VerifyService | undefined; readonly onSaved: () => void; readonly onClose: () => void }): JSX.Element {
   const enabled: readonly string[] = service?.enabledChannels ?? channels.map(({ value }) => value);
-  const start = {
+  const start: ServiceValues = {
     name: service?.name ?? '',
     channels: enabled,
     countries: (service?.allowedCountries ?? ['US', 'CA']).join(', '),
@@ -115,16 +138,11 @@ function ServiceDialog({ service, onSaved, onClose }: { readonly service: Verify
     ttlSeconds: String(service?.ttlSeconds ?? 600),
   };
   const form = useForm(start, async (values) => {
-    const body = {
-      name: values.name,
-      enabledChannels: values.channels,
-      allowedCountries: countriesOf(values.countries),
-      perMinuteCap: Number(values.perMinuteCap),
-      perDayCap: Number(values.perDayCap),
-      codeLength: Number(values.codeLength),
-      ttlSeconds: Number(values.ttlSeconds),
-    };
-    await (service === undefined ? call('POST', '/verify/services', { body }) : call('PATCH', `/verify/services/${service.id}`, { body }));
+    const body = bodyOf(values);
+    // What others change meanwhile is not undone.
+    const changes = changedIn(bodyOf(start), body);
+    if (service !== undefined && Object.keys(changes).length === 0) return onClose();
+    await (service === undefined ? call('POST', '/verify/services', { body }) : call('PATCH', `/verify/services/${service.id}`, { body: changes }));
     onSaved();
   });
   const { values, set, errorOf } = form;
