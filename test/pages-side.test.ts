@@ -85,6 +85,8 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     await offerToBob(hers);
     const late = await open('/search', bob);
     await late.locator('.offers .offer').waitFor();
+    // A socket that has not said yet who it is is closed by the time that passes.
+    await late.locator('html[data-connection="live"]').waitFor();
     await service.pass(30_000);
     await told(hers, /Bob did not answer in time\. It stays with you\./);
     await told(late, 'The offer of the conversation with Lee ran out.');
@@ -156,7 +158,7 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     };
     await hers.keyboard.press('e');
     await told(hers, 'Solved.');
-    for (const [width, height] of [[1280, 800], [1440, 900], [768, 1024], [360, 740]] as const) {
+    for (const [width, height] of [[1280, 800], [1440, 900], [1000, 800], [900, 800], [780, 800], [768, 1024], [360, 740]] as const) {
       await hers.setViewportSize({ width, height });
       t.strictSame(
         await hers.evaluate(`(() => {

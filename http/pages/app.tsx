@@ -1,12 +1,13 @@
 // Where the pages begin in a browser: chooses the page by the address, loads its family when it is first needed, leads who is not
 // signed in to sign in and back again.
 
+import { effect } from '@preact/signals';
 import { render, type JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { listenForKeys } from './commands.ts';
 import { Failure, Loading } from './design/feedback.tsx';
 import { Lazy, type Load as LoadOf } from './design/lazy.tsx';
-import { goLive } from './live.ts';
+import { connection, goLive } from './live.ts';
 import { followLinks, match, navigate, path, query } from './location.ts';
 import type { PageName } from './paths.ts';
 import { isSignedIn, me, meFailure, readMe } from './session.ts';
@@ -79,5 +80,9 @@ applyTheme();
 followLinks();
 listenForKeys();
 goLive();
+// For whoever looks after a page from outside, as tests do.
+effect(() => {
+  document.documentElement.dataset['connection'] = connection.value;
+});
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

@@ -53,7 +53,7 @@ export class PageBrowsing {
 
 /** Resolves once it holds in the page. Asked from outside in one go: what polls by itself is text that becomes code, which the pages' policy refuses. */
 export async function holds(page: Page, expression: string): Promise<void> {
-  await page.evaluate(`new Promise((done) => { const look = () => (${expression} ? done() : requestAnimationFrame(look)); look(); })`);
+  await page.evaluate(`new Promise((done, failed) => { const look = () => { try { ${expression} ? done() : requestAnimationFrame(look); } catch (error) { failed(error); } }; look(); })`);
 }
 
 /** Starts the browser; it is gone when the test is over. */

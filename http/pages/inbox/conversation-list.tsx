@@ -9,7 +9,7 @@ import { VirtualList, type VirtualListHandle } from '../design/virtual-list.tsx'
 import { navigate } from '../location.ts';
 import { ConversationRow } from './conversation-row.tsx';
 import { peekConversation } from './conversations.ts';
-import { expectCustomer } from './customers.ts';
+import { expectCustomers } from './customers.ts';
 import { type List, listOf, pagers, readOn } from './lists.ts';
 
 export const rowHeight = 84;
@@ -62,9 +62,7 @@ export function ConversationList({ list, conversationId }: { readonly list: List
         indexOf={(id) => list.indexOf(id)}
         render={(id) => <ConversationRow conversationId={id} href={address(id)} isCurrent={id === conversationId} />}
         onEnd={() => readOn(source)}
-        onComing={({ first, end }) => {
-          for (const { id } of rows.slice(first, end)) expectCustomer(peekConversation(id));
-        }}
+        onComing={({ first, end }) => expectCustomers(rows.slice(first, end).map(({ id }) => peekConversation(id)))}
         handle={handle}
       >
         {pager.state.value === 'reading' && source !== 'queue' && <Loading lines={2} label="Reading more" />}

@@ -1,6 +1,6 @@
 // Who the customers are: visitors by id, read in batches once somebody shows one, then kept by what the socket says.
 
-import { effect, signal, type Signal, untracked } from '@preact/signals';
+import { effect, signal, type Signal } from '@preact/signals';
 import { call, token } from '../api.ts';
 import { onEvent, onResync } from '../live.ts';
 import type { Conversation, Visitor } from '../records.ts';
@@ -14,7 +14,10 @@ const retryMs = 5000;
 const patienceMs = 1500;
 
 const kept = new Map<string, Signal<Visitor | undefined>>();
+/** Shown, and not read yet. */
 const wanted = new Set<string>();
+/** May be shown soon. */
+const expected = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 let lastAskedMs = -restMs;
 
@@ -29,10 +32,14 @@ export function visitorOf(visitorId: string | null): Visitor | undefined {
   return made.value;
 }
 
-/** Somebody may soon be shown whose customer this is: it is read before, so that nothing has to be drawn twice. Follows nothing. */
-export function expectCustomer(conversation: Pick<Conversation, 'visitorId'> | undefined): void {
-  const visitorId = conversation?.visitorId ?? null;
-  if (visitorId !== null && !kept.has(visitorId)) untracked(() => visitorOf(visitorId));
+/** These customers may be shown soon: they are read before, so that nothing has to be drawn twice, but after those that are shown. */
+export function expectCustomers(conversations: Iterable<Pick<Conversation, 'visitorId'> | undefined>): void {
+  expected.clear();
+  for (const conversation of conversations) {
+    const visitorId = conversation?.visitorId ?? null;
+    if (visitorId !== null && !kept.has(visitorId)) expected.add(visitorId);
+  }
+  if (expected.size > 0) readSoon();
 }
 
 export function rememberVisitor(visitor: Visitor): void {
@@ -66,32 +73,44 @@ export function customerRead({ visitorId }: Pick<Conversation, 'visitorId'>): Pr
 
 function want(visitorId: string): void {
   wanted.add(visitorId);
+  expected.delete(visitorId);
+  readSoon();
+}
+
+function readSoon(): void {
   timer ??= setTimeout(() => void readWanted(), Math.max(gatherMs, lastAskedMs + restMs - performance.now()));
 }
 
 async function readWanted(): Promise<void> {
   timer = undefined;
   // The newest first: they are what is looked at.
-  const ids = [...wanted].slice(-maxIds);
+  const ids = [...[...expected].reverse(), ...wanted].slice(-maxIds);
   const asked = token.peek();
   if (ids.length === 0 || asked === null) return;
-  for (const id of ids) wanted.delete(id);
+  for (const id of ids) {
+    wanted.delete(id);
+    expected.delete(id);
+  }
   lastAskedMs = performance.now();
   try {
     const { visitors } = await call<{ visitors: Visitor[] }>('GET', '/visitors', { query: { ids: ids.join(',') } });
-    if (token.peek() === asked) for (const visitor of visitors) rememberVisitor(visitor);
+    if (token.peek() !== asked) return;
+    for (const visitor of visitors) rememberVisitor(visitor);
+    // Who is not there is not asked for again.
+    for (const id of ids) if (!kept.has(id)) kept.set(id, signal<Visitor | undefined>(undefined));
   } catch {
     // They are shown without a name until then.
-    for (const id of ids) wanted.add(id);
+    for (const id of ids) if (kept.has(id)) wanted.add(id);
     timer ??= setTimeout(() => void readWanted(), retryMs);
     return;
   }
-  if (wanted.size > 0) timer ??= setTimeout(() => void readWanted(), restMs);
+  if (wanted.size + expected.size > 0) timer ??= setTimeout(() => void readWanted(), restMs);
 }
 
 token.subscribe(() => {
   kept.clear();
   wanted.clear();
+  expected.clear();
 });
 onResync(() => {
   for (const visitorId of kept.keys()) want(visitorId);

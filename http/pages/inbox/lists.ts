@@ -136,7 +136,7 @@ export const unreadOwn = computed(() => {
 
 const maxIdleWaitMs = 250;
 
-/** Resolves once the browser has drawn what there is to draw. */
+/** Resolves once the browser has nothing to draw, or a moment has passed. */
 function idle(): Promise<void> {
   return new Promise((resolve) => {
     if (typeof requestIdleCallback === 'undefined') setTimeout(resolve, 0);

@@ -27,7 +27,9 @@ function ofRule(rule: BusinessHours | undefined): string {
   return rule.siteId === null ? '' : `site:${rule.siteId}`;
 }
 
-function bodyOf({ of, ...values }: HoursValues): Omit<HoursValues, 'of'> & Pick<BusinessHours, 'siteId' | 'departmentId'> {
+/** What it is for goes as one: both ids, or neither. */
+function bodyOf({ of, ...values }: Partial<HoursValues>): Partial<Omit<HoursValues, 'of'> & Pick<BusinessHours, 'siteId' | 'departmentId'>> {
+  if (of === undefined) return values;
   const [kind, id = null] = of.split(':');
   return { ...values, siteId: kind === 'site' ? id : null, departmentId: kind === 'department' ? id : null };
 }
@@ -36,7 +38,7 @@ export function HoursDialog({ rule, sites, onClose, onSaved }: { readonly rule: 
   const start: HoursValues = { name: rule?.name ?? '', days: rule?.days ?? usualWeek, holidays: rule?.holidays ?? [], of: ofRule(rule) };
   const form = useForm(start, async (values) => {
     // What others change meanwhile is not undone.
-    const changes = changedIn(bodyOf(start), bodyOf(values));
+    const changes = bodyOf(changedIn(start, values));
     if (rule !== undefined && Object.keys(changes).length === 0) return onClose();
     if (rule === undefined) await call('POST', '/business-hours', { body: bodyOf(values) });
     else await call('PATCH', `/business-hours/${rule.id}`, { body: changes });
