@@ -61,7 +61,10 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
   await button(owner, 'Send an invitation').click();
   const preview = (await owner.locator('.preview-frame').getAttribute('src')) ?? '';
   await owner.locator('.step.done').filter({ hasText: 'Invite colleagues' }).waitFor();
-  const invitation = mails().map((mail) => /\/join\/[\w-]+/.exec(mail)?.[0]).find((link) => link !== undefined) ?? '';
+  const invitationIn = (): string | undefined => mails().map((mail) => /\/join\/[\w-]+/.exec(mail)?.[0]).find((link) => link !== undefined);
+  // Mail goes its own way, a moment after the page says that it will.
+  while (invitationIn() === undefined) await owner.evaluate('new Promise((next) => requestAnimationFrame(next))');
+  const invitation = invitationIn() ?? '';
 
   const ann = await pages.open(invitation, wide);
   await ann.getByLabel('Password', { exact: true }).fill(password);
