@@ -14,6 +14,9 @@ const segmentWords = 400_000;
 const bitmapBytes = segmentDocs / 8;
 /** Rows written before somebody else may have the thread: a millisecond or two. */
 const rowsPerSlice = 256;
+/** Documents listed in memory before that; a word by itself costs as much as so many. */
+const listedPerSlice = 20_000;
+const wordCost = 10;
 
 /** Documents of one segment: what they are beyond `base`, ascending, or that packed. */
 export interface DocList {
@@ -121,7 +124,7 @@ export class WordIndex {
     if (recent === undefined) throw new Error('there is no segment to write');
     const number = this.#stored.length;
     let rows = 0;
-    for (const [word, docs] of listsOf(recent.words)) {
+    for (const [word, docs] of yield* listsOf(recent.words)) {
       insertPosting(this.#db, this.#field, word, { segment: number, docs });
       rows += 1 + this.#dictionary.learn(word);
       if (rows < rowsPerSlice) continue;
@@ -173,9 +176,10 @@ export function readDocs({ base, docs }: DocList, into: Uint32Array): number {
 }
 
 /** Every word and every listed beginning with its packed documents, in the order in which the file keeps them. */
-function listsOf(words: Words): [string, Uint8Array][] {
+function* listsOf(words: Words): Generator<void, [string, Uint8Array][]> {
   const lists: [string, Uint8Array][] = [];
   const prefixes = new Map<string, Uint8Array>();
+  let listed = 0;
   for (const [word, offsets] of words) {
     lists.push([word, pack(offsets)]);
     for (const prefix of listedPrefixes(word)) {
@@ -183,9 +187,19 @@ function listsOf(words: Words): [string, Uint8Array][] {
       if (bitmap === undefined) prefixes.set(prefix, (bitmap = new Uint8Array(bitmapBytes)));
       setBits(bitmap, offsets);
     }
+    listed += wordCost + offsets.length;
+    if (listed < listedPerSlice) continue;
+    listed = 0;
+    yield;
   }
   const offsets = new Uint32Array(segmentDocs);
-  for (const [prefix, docs] of prefixes) lists.push([prefix, pack(offsets.subarray(0, readDocs({ base: 0, docs }, offsets)))]);
+  for (const [prefix, docs] of prefixes) {
+    lists.push([prefix, pack(offsets.subarray(0, readDocs({ base: 0, docs }, offsets)))]);
+    listed += wordCost + bitmapBytes;
+    if (listed < listedPerSlice) continue;
+    listed = 0;
+    yield;
+  }
   return lists.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
