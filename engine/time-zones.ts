@@ -82,23 +82,25 @@ function offsetText(minutes: number): string {
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`;
 }
 
-/** Clocks are not set twice within a day (UTC). */
-interface DayOffsets {
+/** No zone's clocks were ever set twice within it, since 1970: what came closest was a week, in Brazil in 2000. */
+const spanMs = 5 * dayMs;
+
+interface SpanOffsets {
   readonly atStartMs: number;
   readonly atEndMs: number;
-  /** When the one becomes the other; later than the day when they are the same. */
+  /** When the one becomes the other; later than the span when they are the same. */
   readonly changeMs: number;
 }
 
 function offsetMs(ms: number, zone: string): number {
-  const day = Math.floor(ms / dayMs);
-  const { atStartMs, atEndMs, changeMs } = memberOf(offsets, zone, day, () => offsetsOf(day, zone));
+  const span = Math.floor(ms / spanMs);
+  const { atStartMs, atEndMs, changeMs } = memberOf(offsets, zone, span, () => offsetsOf(span, zone));
   return ms < changeMs ? atStartMs : atEndMs;
 }
 
-function offsetsOf(day: number, zone: string): DayOffsets {
+function offsetsOf(span: number, zone: string): SpanOffsets {
   const ask = (ms: number): number => IANAZone.create(zone).offset(ms) * minuteMs;
-  const [startMs, endMs] = [day * dayMs, (day + 1) * dayMs];
+  const [startMs, endMs] = [span * spanMs, (span + 1) * spanMs];
   const [atStartMs, atEndMs] = [ask(startMs), ask(endMs)];
   return { atStartMs, atEndMs, changeMs: atStartMs === atEndMs ? Number.POSITIVE_INFINITY : changeOfOffset(startMs, endMs, ask) };
 }
@@ -124,11 +126,11 @@ function changeOfOffset(low: number, high: number, offsetAt: (ms: number) => num
   return changed;
 }
 
-/** By zone and day or moment: each costs some microseconds, and a question about office hours or a report walks through a year. */
+/** By zone and day, span or moment: each costs some microseconds, and a question about office hours or a report walks through a year. */
 type ByZone<Known> = Map<string, Map<number, Known>>;
 
 const days: ByZone<LocalDay> = new Map();
-const offsets: ByZone<DayOffsets> = new Map();
+const offsets: ByZone<SpanOffsets> = new Map();
 const texts: ByZone<string> = new Map();
 /** One takes half a megabyte at most. */
 const maxZones = 12;

@@ -59,12 +59,18 @@ export type CountedDurations = Int32Array;
 
 const none: CountedDurations = new Int32Array(0);
 
+interface Counted {
+  readonly list: ArrayLike<number>;
+  readonly times: 1 | -1;
+}
+
+/** Where the lists of one sum after the other come together; all zero in between. */
+const counts = new Int32Array(maxBins);
+
 /** Durations of which quantiles are asked: single ones, or counted ones. */
 export class Durations {
-  #values: number[] = [];
-  #counts: Int32Array | undefined;
-  /** Of the counted ones. */
-  #total = 0;
+  readonly #values: number[] = [];
+  readonly #counted: Counted[] = [];
 
   add(durationMs: number): void {
     this.#values.push(durationMs);
@@ -77,48 +83,60 @@ export class Durations {
 
   /** What counted() returned elsewhere; `times` -1 takes away what was added with others. */
   addCounted(list: ArrayLike<number>, times: 1 | -1 = 1): void {
-    if (list.length === 0) return;
-    const counts = (this.#counts ??= new Int32Array(maxBins));
-    for (let index = 0; index < list.length; index += 2) {
-      const bin = list[index] ?? 0;
-      const count = times * (list[index + 1] ?? 0);
-      counts[bin] = (counts[bin] ?? 0) + count;
-      this.#total += count;
-    }
+    if (list.length > 0) this.#counted.push({ list, times });
   }
 
   counted(): CountedDurations {
-    if (this.#counts === undefined && this.#values.length === 0) return none;
-    const counts = this.#countAll();
-    const list: number[] = [];
-    for (let bin = 0; bin < maxBins; bin += 1) if (counts[bin] !== 0) list.push(bin, counts[bin] ?? 0);
-    return Int32Array.from(list);
+    if (this.#counted.length === 0 && this.#values.length === 0) return none;
+    return this.#together((first, next) => {
+      const list: number[] = [];
+      for (let bin = first; bin < next; bin += 1) if (counts[bin] !== 0) list.push(bin, counts[bin] ?? 0);
+      return Int32Array.from(list);
+    });
   }
 
   /**
-   * The smallest duration that is not shorter than the share `q` of them, in ms: exact when all were added one by one, else within
-   * the relative error. Undefined when there are none.
+   * For each share `q` of them the smallest duration that is not shorter than it, in ms: exact when all were added one by one, else
+   * within the relative error. Undefined when there are none.
    */
-  quantile(q: number): number | undefined {
-    if (this.#counts === undefined) return this.#values.toSorted((a, b) => a - b)[rankOf(q, this.#values.length) - 1];
-    const counts = this.#countAll();
-    const rank = rankOf(q, this.#total);
-    let seen = 0;
-    for (let bin = 0; bin < counts.length; bin += 1) {
-      seen += counts[bin] ?? 0;
-      if (seen >= rank) return middleOf(bin);
+  quantiles(shares: readonly number[]): (number | undefined)[] {
+    if (this.#counted.length === 0) {
+      const sorted = this.#values.toSorted((a, b) => a - b);
+      return shares.map((q) => sorted[rankOf(q, sorted.length) - 1]);
     }
-    return undefined;
+    return this.#together((first, next) => {
+      let total = 0;
+      for (let bin = first; bin < next; bin += 1) total += counts[bin] ?? 0;
+      return shares.map((q) => quantileOf(rankOf(q, total), first, next));
+    });
   }
 
-  /** Those that were single are counted with the others from here on. */
-  #countAll(): Int32Array {
-    const counts = (this.#counts ??= new Int32Array(maxBins));
-    for (const value of this.#values) counts[binOf(value)] = (counts[binOf(value)] ?? 0) + 1;
-    this.#total += this.#values.length;
-    this.#values = [];
-    return counts;
+  /** Has all of them stand in `counts`, none before the bin `first` or from `next` on. */
+  #together<Result>(read: (first: number, next: number) => Result): Result {
+    let [first, last] = [maxBins, -1];
+    const add = (bin: number, count: number): void => {
+      counts[bin] = (counts[bin] ?? 0) + count;
+      if (bin < first) first = bin;
+      if (bin > last) last = bin;
+    };
+    for (const { list, times } of this.#counted) for (let index = 0; index < list.length; index += 2) add(list[index] ?? 0, times * (list[index + 1] ?? 0));
+    for (const value of this.#values) add(binOf(value), 1);
+    try {
+      return read(first, last + 1);
+    } finally {
+      counts.fill(0, first, last + 1);
+    }
   }
+}
+
+/** Of what stands in `counts`. */
+function quantileOf(rank: number, first: number, next: number): number | undefined {
+  let seen = 0;
+  for (let bin = first; bin < next; bin += 1) {
+    seen += counts[bin] ?? 0;
+    if (seen >= rank) return middleOf(bin);
+  }
+  return undefined;
 }
 
 function rankOf(q: number, count: number): number {

@@ -70,6 +70,16 @@ export class BucketPlan {
     return sums;
   }
 
+  /** How many of these moments of a month's days lie in each of its buckets. */
+  countsOf({ firstBucket, nextBucket }: PlannedMonth, moments: readonly number[]): Int32Array {
+    const counts = new Int32Array(nextBucket - firstBucket);
+    for (const ms of moments) {
+      const bucket = this.#buckets[Math.floor(ms / quarterMs) - this.#firstDay * quartersPerDay] ?? -1;
+      if (bucket !== -1) counts[bucket - firstBucket] = (counts[bucket - firstBucket] ?? 0) + 1;
+    }
+    return counts;
+  }
+
   #planned(days: Days): PlannedMonth {
     const key = [days.first, days.next];
     let [firstBucket, lastBucket] = [Number.POSITIVE_INFINITY, -1];

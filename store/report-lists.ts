@@ -146,9 +146,8 @@ export type GoalSums = Map<string, { completions: number; valueCents: number }>;
 export function goalTotals({ db, memory }: ReportSource, scope: ReportScope, range: ReportRange): GoalTotals[] {
   const goals = db.all<GoalRow>('SELECT id AS goalId, name, status, deletedAt IS NOT NULL AS isDeleted FROM goal ORDER BY createdAt, id');
   const sums: GoalSums = new Map();
-  // An agent's are few.
   const ofFile = { what: 'completions', isRebuilding: isRebuilding(db) } as const;
-  const { ends, pieces } = scope.agentId === null ? cutRange(range, { byDayAlone: ofFile.isRebuilding }) : { ends: [range], pieces: [] };
+  const { ends, pieces } = cutRange(range, { byDayAlone: ofFile.isRebuilding || scope.agentId !== null });
   for (const end of ends) addCompletions(db, scope, end, sums);
   for (const piece of pieces) {
     const found = memory.goals.recall(db, { ...ofFile, key: toJson([scope, piece]), days: daysIn(piece) }, () => readGoalPiece(db, scope, piece, goals));
@@ -162,8 +161,9 @@ export function goalTotals({ db, memory }: ReportSource, scope: ReportScope, ran
 
 function readGoalPiece(db: Database, scope: ReportScope, piece: Piece, goals: readonly GoalRow[]): GoalSums {
   const sums: GoalSums = new Map();
-  if (!('grain' in piece)) {
-    addCompletions(db, scope, piece, sums);
+  // No rollup tells agents apart: theirs are few.
+  if (!('grain' in piece) || scope.agentId !== null) {
+    addCompletions(db, scope, 'grain' in piece ? rangeOf(piece) : piece, sums);
     return sums;
   }
   const { grain, first, next } = piece;
@@ -176,6 +176,8 @@ function readGoalPiece(db: Database, scope: ReportScope, piece: Piece, goals: re
   }
   return sums;
 }
+
+const rangeOf = ({ first, next }: Days): ReportRange => ({ fromMs: first * dayMs, toMs: next * dayMs });
 
 function addCompletions(db: Database, scope: ReportScope, range: ReportRange, sums: GoalSums): void {
   for (const { goalId, valueCents } of completionsOf(db, scope, range)) addToGoal(sums, goalId, 1, valueCents ?? 0);
@@ -192,20 +194,14 @@ export function completionsByBucket({ db, memory }: ReportSource, scope: ReportS
   const add = (bucket: number, completions: number): void => {
     counts[bucket] = (counts[bucket] ?? 0) + completions;
   };
-  if (scope.agentId !== null) {
-    const [fromMs = buckets.toMs] = buckets.starts;
-    let bucket = 0;
-    for (const { completedAt } of completionsOf(db, scope, { fromMs, toMs: buckets.toMs })) {
-      while ((buckets.starts[bucket + 1] ?? Number.POSITIVE_INFINITY) <= Date.parse(completedAt)) bucket += 1;
-      add(bucket, 1);
-    }
-    return counts;
-  }
   const plan = new BucketPlan(buckets);
   for (const { bucket, ...range } of plan.edges) add(bucket, completionsOf(db, scope, range).length);
   const ofFile = { what: 'completions', isRebuilding: isRebuilding(db) } as const;
   for (const month of plan.months) {
-    const read = (): Int32Array => plan.sumsOf(month, quartersOfDays(db, scope, month.days), figuresPerGoalQuarter);
+    const read = (): Int32Array =>
+      scope.agentId === null
+        ? plan.sumsOf(month, quartersOfDays(db, scope, month.days), figuresPerGoalQuarter)
+        : plan.countsOf(month, completionsOf(db, scope, rangeOf(month.days)).map(({ completedAt }) => Date.parse(completedAt)));
     const sums = memory.buckets.recall(db, { ...ofFile, key: toJson([ofFile.what, scope, month.key]), days: month.days }, read);
     for (const [index, completions] of sums.entries()) add(month.firstBucket + index, completions);
   }
@@ -218,10 +214,10 @@ function quartersOfDays(db: Database, scope: ReportScope, { first, next }: Days)
   return (scope.departmentIds ?? [everyone]).flatMap((departmentId) => db.allValues(sql, [departmentId, everyone, first, next]) as [number, string][]);
 }
 
-/** One by one, by the index that holds them whole, the first first. */
+/** One by one, by the index that holds them whole. */
 function completionsOf(db: Database, scope: ReportScope, range: ReportRange): { goalId: string; valueCents: number | null; completedAt: string }[] {
   if (range.fromMs >= range.toMs) return [];
   const index = scope.agentId === null ? 'goalCompletionByTime' : 'goalCompletionByAgent';
-  const sql = `SELECT goalId, valueCents, completedAt FROM goalCompletion INDEXED BY ${index} WHERE ${completionsWithin(scope)} ORDER BY completedAt`;
+  const sql = `SELECT goalId, valueCents, completedAt FROM goalCompletion INDEXED BY ${index} WHERE ${completionsWithin(scope)}`;
   return db.all(sql, { ...rangeValues(range), ...scopeValues(scope) });
 }

@@ -4,7 +4,7 @@
 
 import type { Database } from './database.ts';
 import type { GoalSums } from './report-lists.ts';
-import type { PieceSums } from './report-reads.ts';
+import type { ByAgent, PieceSums, Totals } from './report-reads.ts';
 import { type Changing, changesOf, type Days } from './rollup-changes.ts';
 import type { ReportedConversation } from './rollups.ts';
 
@@ -82,7 +82,9 @@ class Memory<Value> {
 /** What is remembered of one file. A year of 50 agents takes 1.2 MB of `sums`. */
 export class ReportMemory {
   /** Of pieces of a range, by agent. */
-  readonly sums = new Memory<ReadonlyMap<string | null, PieceSums>>(2_000_000, (byAgent) => [...byAgent.values()].reduce((sum, of) => sum + bytesOfPiece(of), 0));
+  readonly sums = new Memory<ByAgent<PieceSums>>(2_000_000, (byAgent) => [...byAgent.values()].reduce((sum, of) => sum + bytesOfPiece(of), 0));
+  /** Of all pieces of a range together, by agent. */
+  readonly totals = new Memory<ByAgent<Totals>>(500_000, (byAgent) => byAgent.size * bytesPerSum);
   /** Conversations of the days at the ends of a range. */
   readonly rows = new Memory<readonly ReportedConversation[]>(1_000_000, (conversations) => conversations.length * bytesPerSum);
   /** Of pieces of a range, by goal. */

@@ -40,15 +40,15 @@ export function cutRange(range: ReportRange, { byDayAlone }: { byDayAlone: boole
   const toMs = Math.floor(range.toMs / quarterMs) * quarterMs;
   const ends = [{ fromMs: range.fromMs, toMs: fromMs }, { fromMs: toMs, toMs: range.toMs }];
   const rows: Rows[] = [{ fromMs, toMs: days.first * dayMs, times: 1 }, { fromMs: days.next * dayMs, toMs, times: 1 }];
-  const periods: Periods[] = byDayAlone ? [{ grain: 'day', ...days, times: 1 }] : periodsOf(days);
-  return { ends: ends.filter(isNotEmpty), pieces: [...rows.filter(isNotEmpty), ...periods] };
+  const periods = byDayAlone ? lastDays(days) : periodsOf(days);
+  return { ends: ends.filter(isNotEmpty), pieces: [...rows.filter(isNotEmpty), ...periods.filter(({ first, next }) => first < next)] };
 }
 
 function periodsOf(days: Days): Periods[] {
   const [firstMonth, lastMonth] = [monthOf(days.first * dayMs), monthOf(days.next * dayMs)];
-  if (firstMonth === lastMonth) return [{ grain: 'day', ...days, times: 1 }];
-  const periods: Periods[] = [...endOfMonth(firstMonth, days.first), { grain: 'month', first: firstMonth + 1, next: lastMonth, times: 1 }, ...beginningOfMonth(lastMonth, days.next)];
-  return periods.filter(({ first, next }) => first < next);
+  if (firstMonth === lastMonth) return lastDays(days);
+  const { first } = daysOfMonth(lastMonth);
+  return [...endOfMonth(firstMonth, days.first), { grain: 'month', first: firstMonth + 1, next: lastMonth, times: 1 }, ...lastDays({ first, next: days.next })];
 }
 
 /** The days that a piece has anything of. */
@@ -65,11 +65,13 @@ function endOfMonth(month: number, day: number): Periods[] {
   return [{ grain: 'month', first: month, next: month + 1, times: 1 }, { grain: 'day', first, next: day, times: -1 }];
 }
 
-/** The days of the month before `day`. */
-function beginningOfMonth(month: number, day: number): Periods[] {
-  const { first, next } = daysOfMonth(month);
-  if (day - first <= next - day) return [{ grain: 'day', first, next: day, times: 1 }];
-  return [{ grain: 'month', first: month, next: month + 1, times: 1 }, { grain: 'day', first: day, next, times: -1 }];
+/** So many days before the range's end are apart: what changes is mostly young, and has only them read again. */
+const youngDays = 3;
+
+/** Days up to the range's end. Never a month without the others: most ranges end today, and today changes all the time. */
+function lastDays({ first, next }: Days): Periods[] {
+  const young = Math.max(first, next - youngDays);
+  return [{ grain: 'day', first, next: young, times: 1 }, { grain: 'day', first: young, next, times: 1 }];
 }
 
 const isNotEmpty = ({ fromMs, toMs }: ReportRange): boolean => fromMs < toMs;

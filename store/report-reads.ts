@@ -11,7 +11,7 @@ import type { ReportMemory } from './report-memory.ts';
 import { cutRange, daysIn, type Periods, type Piece, type ReportRange } from './report-pieces.ts';
 import type { Days } from './rollup-changes.ts';
 import { isRebuilding } from './rollup-rebuild.ts';
-import { type Counts, everyone, type Figures, figuresOf, nobody, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow } from './rollups.ts';
+import { type Counts, dayMs, everyone, type Figures, figuresOf, nobody, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow } from './rollups.ts';
 
 /** The file that a report is of, and what is remembered of it. */
 export interface ReportSource {
@@ -58,7 +58,9 @@ interface Sums {
 const emptySums = (): Sums => ({ counts: { ...noCounts }, firstResponses: new Durations(), resolutions: new Durations() });
 
 /** By agent; null is everybody in the scope. */
-type ByAgent<Of> = ReadonlyMap<string | null, Of>;
+export type ByAgent<Of> = ReadonlyMap<string | null, Of>;
+
+const emptyByAgent = (agentIds: readonly (string | null)[]): ByAgent<Sums> => new Map(agentIds.map((agentId) => [agentId, emptySums()]));
 
 /** What one piece of a range adds, as it is remembered. */
 export interface PieceSums {
@@ -69,34 +71,45 @@ export interface PieceSums {
 
 /** Of the whole range. */
 export function totalsOf(source: ReportSource, scope: ReportScope, range: ReportRange): Totals {
-  const [sums = emptySums()] = sumsOf(source, scope, range, [scope.agentId]).values();
-  return totals(sums);
+  return totalsBy(source, scope, range, [scope.agentId]).get(scope.agentId) ?? totals(emptySums());
 }
 
 /** The same for each of these agents, in their order. */
 export function totalsByAgent(source: ReportSource, scope: ReportScope, range: ReportRange, agentIds: readonly string[]): Totals[] {
-  return [...sumsOf(source, { ...scope, agentId: null }, range, agentIds).values()].map(totals);
+  return [...totalsBy(source, { ...scope, agentId: null }, range, agentIds).values()];
 }
 
-function sumsOf({ db, memory }: ReportSource, scope: ReportScope, range: ReportRange, agentIds: readonly (string | null)[]): ByAgent<Sums> {
-  const byAgent = new Map(agentIds.map((agentId) => [agentId, emptySums()]));
-  if (hasFew(db, range)) {
-    addRows(rowsOf(db, scope, range), byAgent);
-    return byAgent;
-  }
+function totalsBy({ db, memory }: ReportSource, scope: ReportScope, range: ReportRange, agentIds: readonly (string | null)[]): ByAgent<Totals> {
+  if (hasFew(db, range)) return totalsOfAll({ pieces: [], rows: rowsOf(db, scope, range) }, agentIds);
   const ofFile = { what: 'conversations', isRebuilding: isRebuilding(db) } as const;
   const { ends, pieces } = cutRange(range, { byDayAlone: ofFile.isRebuilding });
-  for (const end of ends) addRows(rowsOf(db, scope, end), byAgent);
   const whose = toJson([scope, agentIds]);
-  for (const piece of pieces) {
-    const found = memory.sums.recall(db, { ...ofFile, key: whose + toJson(piece), days: daysIn(piece) }, () => sumsOfPiece({ db, memory }, scope, piece, agentIds));
-    for (const [agentId, sums] of byAgent) addPiece(sums, found.get(agentId), piece.times);
-  }
-  return byAgent;
+  const found = (): FoundPiece[] =>
+    pieces.map((piece) => ({
+      times: piece.times,
+      sums: memory.sums.recall(db, { ...ofFile, key: whose + toJson(piece), days: daysIn(piece) }, () => sumsOfPiece({ db, memory }, scope, piece, agentIds)),
+    }));
+  const days = { first: Math.floor(range.fromMs / dayMs), next: Math.ceil(range.toMs / dayMs) };
+  const between = memory.totals.recall(db, { ...ofFile, key: whose + toJson(pieces), days }, () => totalsOfAll({ pieces: found(), rows: [] }, agentIds));
+  const rows = ends.flatMap((end) => rowsOf(db, scope, end));
+  const concerned = agentIds.filter((agentId) => rows.some(({ assignedAgentId }) => agentId === null || agentId === assignedAgentId));
+  return concerned.length === 0 ? between : new Map([...between, ...totalsOfAll({ pieces: found(), rows }, concerned)]);
+}
+
+interface FoundPiece {
+  readonly times: 1 | -1;
+  readonly sums: ByAgent<PieceSums>;
+}
+
+function totalsOfAll({ pieces, rows }: { pieces: readonly FoundPiece[]; rows: readonly ReportedConversation[] }, agentIds: readonly (string | null)[]): ByAgent<Totals> {
+  const byAgent = emptyByAgent(agentIds);
+  for (const { times, sums: found } of pieces) for (const [agentId, sums] of byAgent) addPiece(sums, found.get(agentId), times);
+  addRows(rows, byAgent);
+  return new Map([...byAgent].map(([agentId, sums]) => [agentId, totals(sums)]));
 }
 
 function sumsOfPiece({ db, memory }: ReportSource, scope: ReportScope, piece: Piece, agentIds: readonly (string | null)[]): ByAgent<PieceSums> {
-  const byAgent = new Map(agentIds.map((agentId) => [agentId, emptySums()]));
+  const byAgent = emptyByAgent(agentIds);
   if ('grain' in piece) addPeriods(db, scope, piece, byAgent);
   else {
     // Every report of a moment reads these same rows.
@@ -230,7 +243,8 @@ function addCounts(sum: Counts, added: Counts, times: 1 | -1 = 1): void {
 }
 
 function durationFigures(durations: Durations): DurationFigures {
-  return { medianSeconds: seconds(durations.quantile(0.5)), p90Seconds: seconds(durations.quantile(0.9)) };
+  const [median, p90] = durations.quantiles([0.5, 0.9]);
+  return { medianSeconds: seconds(median), p90Seconds: seconds(p90) };
 }
 
 function seconds(ms: number | undefined): number | null {
