@@ -51,9 +51,9 @@ interface Page {
 }
 
 /** Newest first. Ids come from the index alone; only the page's own rows are read. */
-export function reportedConversations(db: Database, whole: DrillDown, wholePage: Page): ConversationRecord[] {
-  const { asked, page } = beyondDays(db, whole, wholePage);
-  return db
+export function reportedConversations(source: ReportSource, whole: DrillDown, wholePage: Page): ConversationRecord[] {
+  const { asked, page } = beyondDays(source, whole, wholePage);
+  return source.db
     .all<ConversationRow>(
       `SELECT whole.* FROM (SELECT id, createdAt FROM conversation INDEXED BY ${indexOf(asked)} WHERE ${conditionOf(asked)} ORDER BY createdAt DESC, id DESC LIMIT @limit OFFSET @offset) AS found
        JOIN conversation AS whole ON whole.id = found.id ORDER BY found.createdAt DESC, found.id DESC`,
@@ -66,16 +66,16 @@ export function reportedConversations(db: Database, whole: DrillDown, wholePage:
 const skippedOneByOne = 1000;
 
 /** The same page of a range that ends earlier: whole days that lie before it in the list are skipped by what rollups count. */
-function beyondDays(db: Database, asked: DrillDown, page: Page): { asked: DrillDown; page: Page } {
+function beyondDays(source: ReportSource, asked: DrillDown, page: Page): { asked: DrillDown; page: Page } {
   const counted = rolledUpCount(asked);
   const lastDay = Math.floor(asked.range.toMs / dayMs);
   if (counted === undefined || page.offset < skippedOneByOne || lastDay * dayMs <= asked.range.fromMs) return { asked, page };
   const endingOn = (day: number): ReportRange => ({ fromMs: asked.range.fromMs, toMs: day * dayMs });
   // Those of the day that the range ends in come first.
-  let offset = page.offset - countRows(db, { ...asked, range: { fromMs: lastDay * dayMs, toMs: asked.range.toMs } });
+  let offset = page.offset - countRows(source.db, { ...asked, range: { fromMs: lastDay * dayMs, toMs: asked.range.toMs } });
   if (offset < 0) return { asked, page };
   let day = lastDay;
-  const counts = countsByDay(db, asked.scope, counted, { first: Math.ceil(asked.range.fromMs / dayMs), next: lastDay });
+  const counts = countsByDay(source, asked.scope, counted, { first: Math.ceil(asked.range.fromMs / dayMs), next: lastDay });
   for (const [earlier, count] of counts) {
     if (count > offset) break;
     offset -= count;

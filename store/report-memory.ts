@@ -12,6 +12,7 @@ import type { ReportedConversation } from './rollups.ts';
 const bytesPerArray = 120;
 const bytesPerSum = 300;
 const bytesPerNumber = 4;
+const bytesPerPair = 40;
 
 /** What one read found, and what it was of. */
 interface Remembered<Value> {
@@ -87,6 +88,8 @@ export class ReportMemory {
   readonly totals = new Memory<ByAgent<Totals>>(500_000, (byAgent) => byAgent.size * bytesPerSum);
   /** Conversations of the days at the ends of a range. */
   readonly rows = new Memory<readonly ReportedConversation[]>(1_000_000, (conversations) => conversations.length * bytesPerSum);
+  /** How many conversations each day had of one kind. */
+  readonly days = new Memory<readonly (readonly [day: number, count: number])[]>(500_000, (days) => days.length * bytesPerPair);
   /** Of pieces of a range, by goal. */
   readonly goals = new Memory<GoalSums>(500_000, (byGoal) => byGoal.size * bytesPerSum);
   /** Of the buckets of a month. */

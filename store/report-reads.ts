@@ -153,14 +153,16 @@ function quartersOfDays(db: Database, cell: readonly [departmentId: string, agen
 const figuresPerQuarter = 3;
 
 /** Of days that have any, the last first. */
-export function countsByDay(db: Database, scope: ReportScope, name: keyof Counts, days: Days): [day: number, count: number][] {
-  const counts = new Map<number, number>();
+export function countsByDay({ db, memory }: ReportSource, scope: ReportScope, name: keyof Counts, days: Days): readonly (readonly [day: number, count: number])[] {
   const sql = `SELECT period, ${name} FROM rollupPeriod WHERE departmentId = ? AND agentId = ? AND channel IN (${channelsOf(scope)}) AND grain = 'day' AND period >= ? AND period < ?`;
-  for (const cell of cellsOf(scope)) {
-    // As the columns are declared in the migration.
-    for (const [day, count] of db.allValues(sql, [...cell, ...scope.channels, days.first, days.next]) as [number, number][]) counts.set(day, (counts.get(day) ?? 0) + count);
-  }
-  return [...counts].sort(([a], [b]) => b - a);
+  return memory.days.recall(db, { what: 'conversations', isRebuilding: isRebuilding(db), key: toJson([scope, name, days]), days }, () => {
+    const counts = new Map<number, number>();
+    for (const cell of cellsOf(scope)) {
+      // As the columns are declared in the migration.
+      for (const [day, count] of db.allValues(sql, [...cell, ...scope.channels, days.first, days.next]) as [number, number][]) counts.set(day, (counts.get(day) ?? 0) + count);
+    }
+    return [...counts].sort(([a], [b]) => b - a);
+  });
 }
 
 function hasFew(db: Database, range: ReportRange): boolean {

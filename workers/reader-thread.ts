@@ -106,7 +106,7 @@ export const questions = {
   },
 
   drillDown({ workspaceId, asked, page }: { workspaceId: string; asked: DrillDown; page: { limit: number; offset: number } }): { conversations: ConversationRecord[]; total: number } {
-    return together(workspaceId, (source) => ({ conversations: reportedConversations(source.db, asked, page), total: countReported(source, asked) }));
+    return together(workspaceId, (source) => ({ conversations: reportedConversations(source, asked, page), total: countReported(source, asked) }));
   },
 
   /** The next of them, newest first. An empty page is the end. */
