@@ -58,6 +58,12 @@ export function daysIn(piece: Piece): Days {
   return { first: daysOfMonth(piece.first).first, next: daysOfMonth(piece.next).first };
 }
 
+/** From the first day that one of them has anything of to the last. There is at least one. */
+export function daysInAll(pieces: readonly Piece[]): Days {
+  const days = pieces.map(daysIn);
+  return { first: Math.min(...days.map(({ first }) => first)), next: Math.max(...days.map(({ next }) => next)) };
+}
+
 /** The days of the month from `day` on. When they are most of it: the month without the others, which are fewer to read. */
 function endOfMonth(month: number, day: number): Periods[] {
   const { first, next } = daysOfMonth(month);

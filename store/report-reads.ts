@@ -8,10 +8,10 @@ import { type CountedDurations, Durations } from './histogram.ts';
 import { toJson, toJsonOrNull } from './json.ts';
 import { BucketPlan, type Buckets } from './report-buckets.ts';
 import type { ReportMemory } from './report-memory.ts';
-import { cutRange, daysIn, type Periods, type Piece, type ReportRange } from './report-pieces.ts';
+import { cutRange, daysIn, daysInAll, type Periods, type Piece, type ReportRange } from './report-pieces.ts';
 import type { Days } from './rollup-changes.ts';
 import { isRebuilding } from './rollup-rebuild.ts';
-import { type Counts, dayMs, everyone, type Figures, figuresOf, nobody, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow } from './rollups.ts';
+import { type Counts, everyone, type Figures, figuresOf, nobody, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow } from './rollups.ts';
 
 /** The file that a report is of, and what is remembered of it. */
 export interface ReportSource {
@@ -71,26 +71,27 @@ export interface PieceSums {
 
 /** Of the whole range. */
 export function totalsOf(source: ReportSource, scope: ReportScope, range: ReportRange): Totals {
-  return totalsBy(source, scope, range, [scope.agentId]).get(scope.agentId) ?? totals(emptySums());
+  return totalsBy(source, scope, range, [scope.agentId]).get(scope.agentId) ?? noTotals;
 }
 
 /** The same for each of these agents, in their order. */
 export function totalsByAgent(source: ReportSource, scope: ReportScope, range: ReportRange, agentIds: readonly string[]): Totals[] {
-  return [...totalsBy(source, { ...scope, agentId: null }, range, agentIds).values()];
+  const byAgent = totalsBy(source, { ...scope, agentId: null }, range, agentIds);
+  return agentIds.map((agentId) => byAgent.get(agentId) ?? noTotals);
 }
 
 function totalsBy({ db, memory }: ReportSource, scope: ReportScope, range: ReportRange, agentIds: readonly (string | null)[]): ByAgent<Totals> {
-  if (hasFew(db, range)) return totalsOfAll({ pieces: [], rows: rowsOf(db, scope, range) }, agentIds);
   const ofFile = { what: 'conversations', isRebuilding: isRebuilding(db) } as const;
   const { ends, pieces } = cutRange(range, { byDayAlone: ofFile.isRebuilding });
+  if (pieces.length === 0 || hasFew(db, range)) return totalsOfAll({ pieces: [], rows: rowsOf(db, scope, range) }, agentIds);
   const whose = toJson([scope, agentIds]);
+  let known: FoundPiece[] | undefined;
   const found = (): FoundPiece[] =>
-    pieces.map((piece) => ({
+    (known ??= pieces.map((piece) => ({
       times: piece.times,
       sums: memory.sums.recall(db, { ...ofFile, key: whose + toJson(piece), days: daysIn(piece) }, () => sumsOfPiece({ db, memory }, scope, piece, agentIds)),
-    }));
-  const days = { first: Math.floor(range.fromMs / dayMs), next: Math.ceil(range.toMs / dayMs) };
-  const between = memory.totals.recall(db, { ...ofFile, key: whose + toJson(pieces), days }, () => totalsOfAll({ pieces: found(), rows: [] }, agentIds));
+    })));
+  const between = memory.totals.recall(db, { ...ofFile, key: whose + toJson(pieces), days: daysInAll(pieces) }, () => totalsOfAll({ pieces: found(), rows: [] }, agentIds));
   const rows = ends.flatMap((end) => rowsOf(db, scope, end));
   const concerned = agentIds.filter((agentId) => rows.some(({ assignedAgentId }) => agentId === null || agentId === assignedAgentId));
   return concerned.length === 0 ? between : new Map([...between, ...totalsOfAll({ pieces: found(), rows }, concerned)]);
@@ -224,6 +225,8 @@ function addFigures(sums: Sums | undefined, figures: Figures): void {
 function totals({ counts, firstResponses, resolutions }: Sums): Totals {
   return { ...counts, firstResponse: durationFigures(firstResponses), resolution: durationFigures(resolutions) };
 }
+
+const noTotals: Totals = totals(emptySums());
 
 /** A place to bind each of them. */
 const channelsOf = ({ channels }: ReportScope): string => channels.map(() => '?').join();

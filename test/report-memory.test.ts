@@ -89,6 +89,55 @@ t.test('[4.13] ranges that end within one week or month are told apart, in a fil
   }
 });
 
+t.test('[4.13] ranges that hold the same whole days are told apart by what changed on them, not on the days that they only touch', async (t) => {
+  const { db, remembered, read } = openReports(t, 15);
+  db.run('DELETE FROM rollupChange');
+  const [firstDay, nextDay] = [Math.floor(from / dayMs) + 30, Math.floor(from / dayMs) + 130];
+  const touching = { ...allOfIt, range: { fromMs: firstDay * dayMs - 1, toMs: nextDay * dayMs + 1 } };
+  const within = { ...allOfIt, range: { fromMs: firstDay * dayMs, toMs: nextDay * dayMs } };
+  for (const day of [firstDay - 1, nextDay]) {
+    for (const what of ['conversations', 'completions'] as const) noteChange(db, what, day);
+    remembered(touching);
+    // As often as the days beside them have changed.
+    addConversation(db, randomFrom(16), `w${day}`, { createdMs: (firstDay + 50) * dayMs, firstResponseMs: (firstDay + 51) * dayMs });
+    addCompletion(db, randomFrom(day), `w${day}`);
+    t.strictSame(remembered(within), read(within), `day ${day}`);
+    t.strictSame(remembered(touching), read(touching), `day ${day}, both`);
+  }
+});
+
+t.test('[4.13] totals read nothing twice, whether it may be remembered or not', async (t) => {
+  const { db } = openReports(t, 17);
+  const endMs = from + 365 * dayMs;
+  // What began in the minutes at the end is read apart.
+  for (let index = 0; index < 20; index += 1) changeConversation(db, randomFrom(index), addConversation(db, randomFrom(index), `e${index}`, { createdMs: endMs - 1000, firstResponseMs: endMs }));
+  const allValues = db.allValues.bind(db);
+  for (const isRebuilding of [false, true]) {
+    if (isRebuilding) putDeadline(db, { kind: rebuildDeadline, subjectId: 'the first step', dueAt: new Date(from).toISOString() });
+    const statements: string[] = [];
+    db.allValues = (sql, values) => {
+      statements.push(JSON.stringify([sql, values]));
+      return allValues(sql, values);
+    };
+    totalsByAgent({ db, memory: new ReportMemory() }, everything, { fromMs: from, toMs: endMs }, agentIds);
+    t.ok(statements.length > 1);
+    t.equal(new Set(statements).size, statements.length, `rollups are being made again: ${isRebuilding}`);
+  }
+});
+
+t.test('[4.13] agents are answered in the order in which they are asked for, one that is named twice twice', async (t) => {
+  const { db, memory } = openReports(t, 19);
+  const conversations = (scope: ReportScope): number => totalsOf({ db, memory: new ReportMemory() }, scope, allDays).conversations;
+  // One is given a conversation in the minutes at the end of the range, which are read apart.
+  for (let index = 0; index < 40; index += 1) changeConversation(db, randomFrom(index), addConversation(db, randomFrom(index), `e${index}`, { createdMs: allDays.toMs - 1000, firstResponseMs: allDays.toMs }));
+  const asked = ['a3', 'nobody there', 'a1', 'a3', 'a2'];
+  for (let look = 0; look < 2; look += 1) {
+    const is = totalsByAgent({ db, memory }, everything, allDays, asked).map((totals) => totals.conversations);
+    t.strictSame(is, asked.map((agentId) => conversations({ ...everything, agentId })));
+    t.equal(is[1], 0);
+  }
+});
+
 t.test('[4.13] what has not changed is not read again; a change of a day has what holds it read again, and nothing else', async (t) => {
   const { db, remembered, read } = openReports(t, 9);
   const first = remembered(allOfIt);
@@ -164,7 +213,7 @@ t.test('[4.13] what is remembered has a bound, and the least recently asked for 
   for (let index = 1; index < 220; index += 1) {
     remembered({ ...allOfIt, range: { fromMs: from + index * dayMs, toMs: from + (index + 200) * dayMs + 1 } });
     remembered({ ...allOfIt, granularity: 'month' });
-    if (memory.sums.bytes > 2_000_000 || memory.rows.bytes > 1_000_000 || memory.goals.bytes > 500_000 || memory.buckets.bytes > 500_000 || memory.totals.bytes > 500_000 || memory.days.bytes > 500_000) t.fail(`${memory.sums.bytes}, ${memory.goals.bytes}, ${memory.buckets.bytes}`);
+    if (memory.sums.bytes > 2_000_000 || memory.rows.bytes > 1_000_000 || memory.goals.bytes > 500_000 || memory.buckets.bytes > 500_000 || memory.totals.bytes > 500_000 || memory.days.bytes > 500_000) t.fail(`${memory.sums.bytes}, ${memory.rows.bytes}, ${memory.goals.bytes}, ${memory.buckets.bytes}, ${memory.totals.bytes}, ${memory.days.bytes}`);
   }
   t.ok(memory.sums.bytes > 1_900_000 && memory.buckets.bytes > 400_000, 'it came to its bounds');
   db.run('UPDATE rollupPeriod SET conversations = conversations + 1000');
