@@ -14,9 +14,12 @@ const segmentWords = 400_000;
 const bitmapBytes = segmentDocs / 8;
 /** Rows written before somebody else may have the thread: a millisecond or two. */
 const rowsPerSlice = 256;
-/** Documents listed in memory before that; a word by itself costs as much as so many. */
+/** Documents listed in memory before that; a word and a new beginning by themselves cost as much as so many. */
 const listedPerSlice = 20_000;
 const wordCost = 10;
+const prefixCost = 100;
+/** Words are put into their order apart by so many letters. */
+const startChars = 2;
 
 /** Documents of one segment: what they are beyond `base`, ascending, or that packed. */
 export interface DocList {
@@ -124,12 +127,14 @@ export class WordIndex {
     if (recent === undefined) throw new Error('there is no segment to write');
     const number = this.#stored.length;
     let rows = 0;
-    for (const [word, docs] of yield* listsOf(recent.words)) {
-      insertPosting(this.#db, this.#field, word, { segment: number, docs });
-      rows += 1 + this.#dictionary.learn(word);
-      if (rows < rowsPerSlice) continue;
-      rows = 0;
-      yield;
+    for (const lists of yield* listsOf(recent.words)) {
+      for (const [word, docs] of lists.sort(([a], [b]) => (a < b ? -1 : 1))) {
+        insertPosting(this.#db, this.#field, word, { segment: number, docs });
+        rows += 1 + this.#dictionary.learn(word);
+        if (rows < rowsPerSlice) continue;
+        rows = 0;
+        yield;
+      }
     }
     const segment: Segment = { firstDoc: recent.firstDoc, lastDoc: recent.lastDoc, lastId: recent.lastId };
     insertSegment(this.#db, this.#field, { number, ...segment, owners: ownersOf(segment) });
@@ -175,16 +180,30 @@ export function readDocs({ base, docs }: DocList, into: Uint32Array): number {
   return count;
 }
 
-/** Every word and every listed beginning with its packed documents, in the order in which the file keeps them. */
-function* listsOf(words: Words): Generator<void, [string, Uint8Array][]> {
-  const lists: [string, Uint8Array][] = [];
+type List = [word: string, docs: Uint8Array];
+
+/**
+ * Every word and every listed beginning with its packed documents, those that begin alike together, in the order in which the file keeps
+ * them. Within each they are in none: sorting all of them at once would hold the thread.
+ */
+function* listsOf(words: Words): Generator<void, List[][]> {
+  const byStart = new Map<string, List[]>();
+  const add = (word: string, docs: Uint8Array): void => {
+    const start = word.slice(0, startChars);
+    const lists = byStart.get(start);
+    if (lists === undefined) byStart.set(start, [[word, docs]]);
+    else lists.push([word, docs]);
+  };
   const prefixes = new Map<string, Uint8Array>();
   let listed = 0;
   for (const [word, offsets] of words) {
-    lists.push([word, pack(offsets)]);
+    add(word, pack(offsets));
     for (const prefix of listedPrefixes(word)) {
       let bitmap = prefixes.get(prefix);
-      if (bitmap === undefined) prefixes.set(prefix, (bitmap = new Uint8Array(bitmapBytes)));
+      if (bitmap === undefined) {
+        prefixes.set(prefix, (bitmap = new Uint8Array(bitmapBytes)));
+        listed += prefixCost;
+      }
       setBits(bitmap, offsets);
     }
     listed += wordCost + offsets.length;
@@ -194,13 +213,13 @@ function* listsOf(words: Words): Generator<void, [string, Uint8Array][]> {
   }
   const offsets = new Uint32Array(segmentDocs);
   for (const [prefix, docs] of prefixes) {
-    lists.push([prefix, pack(offsets.subarray(0, readDocs({ base: 0, docs }, offsets)))]);
+    add(prefix, pack(offsets.subarray(0, readDocs({ base: 0, docs }, offsets))));
     listed += wordCost + bitmapBytes;
     if (listed < listedPerSlice) continue;
     listed = 0;
     yield;
   }
-  return lists.sort(([a], [b]) => (a < b ? -1 : 1));
+  return [...byStart].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, lists]) => lists);
 }
 
 /** Two bytes each, or a bit for every document of the segment where that is not longer. */
