@@ -14,6 +14,7 @@ import { refuse, refuseField } from './errors.ts';
 import { revertHandshake } from './handshake.ts';
 import { issueJoinCode } from './joining.ts';
 import { appendSystemLine } from './messages.ts';
+import { revokeGrantsOf } from './oauth.ts';
 import { ringAnew } from './ringing.ts';
 import { addAgent, type AgentView, agentView, inviteStatusOf, isActive, ownerOf, putAgent, requireAgent, theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
@@ -112,7 +113,7 @@ export const changeAgent = command('agent.update', (ctx, params: { agentId: stri
     name: changes.name ?? agent.name,
     avatarUrl: changes.avatarUrl === undefined ? agent.avatarUrl : changes.avatarUrl,
     role,
-    channels: role === 'admin' ? allAgentChannels : (changes.channels ?? agent.channels),
+    channels: role === 'admin' ? allAgentChannels : [...new Set(changes.channels ?? agent.channels)],
     groupIds: changes.groupIds === undefined ? agent.groupIds : requireDepartments(ctx, changes.groupIds),
     canTransfer: changes.canTransfer ?? agent.canTransfer,
   };
@@ -151,6 +152,7 @@ export const deactivateAgent = command('agent.deactivate', (ctx, params: { agent
   endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
   endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
   revokeKeysOf(ctx, agent.id);
+  revokeGrantsOf(ctx, agent.id);
   ctx.audit({ action: 'agent.deleted', targetKind: 'agent', targetId: agent.id, before: agentView(agent, theRoster(ctx)), after: agentView(gone, theRoster(ctx)) });
   returnPageOf(ctx, gone);
 });

@@ -445,6 +445,20 @@ t.test('[5.14] tokens', async (t) => {
     t.equal((await refresh(service, app, tokens.refresh_token)).status, 401);
   });
 
+  t.test('an agent that comes back does not bring its apps back', async (t) => {
+    const leaver = await service.agent(owner);
+    const tokens = await tokensOf(service, app, leaver, { scope });
+    const code = await consentOf(service, app, leaver);
+    await service.delete(`/agents/${leaver.agentId}`, owner.token);
+    await service.post(`/agents/${leaver.agentId}/resend-invite`, undefined, owner.token);
+    const invitation = await service.mail(leaver.email);
+    t.equal((await service.post('/auth/join', { code: /\/join\/(\S+)/.exec(invitation.text)?.[1], password })).status, 200);
+    t.match(await service.get('/conversations/queue', tokens.access_token), { status: 401, body: { error: 'token_revoked' } });
+    t.equal((await refresh(service, app, tokens.refresh_token)).status, 401);
+    t.match(await exchange(service, app, code), { status: 400, body: { error: 'invalid_grant' } }, 'nor a code that nobody had exchanged');
+    t.equal(await works((await tokensOf(service, app, leaver, { scope })).access_token), true, 'until it allows them again');
+  });
+
   t.test('[decisions, Secrets at rest] no token, code or secret lies readable in a file', async (t) => {
     const { readdirSync, readFileSync } = await import('node:fs');
     const { join } = await import('node:path');
