@@ -41,7 +41,7 @@ export interface InviteParams {
 export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): AgentView => {
   requireAdmin(ctx);
   requireSeat(ctx);
-  const groupIds = requireDepartments(ctx, params.groupIds ?? []);
+  const groupIds = requireDepartments(ctx, params.groupIds ?? [], 'groupIds');
   const agent: AgentRecord = {
     id: params.agentId,
     email: params.email,
@@ -98,8 +98,11 @@ export interface AgentChanges {
   readonly canTransfer?: boolean | undefined;
 }
 
+/** What the caller named an agent's departments, and is told of them by. */
+type GroupsField = 'groupIds' | 'departments';
+
 /** Specification 4.7. A changed email must be reserved first. Refuses admin_required, not_found, last_admin, cannot_demote_owner, invalid_body. */
-export const changeAgent = command('agent.update', (ctx, params: { agentId: string; changes: AgentChanges; baseUrl: string }): AgentView => {
+export const changeAgent = command('agent.update', (ctx, params: { agentId: string; changes: AgentChanges; groupsField: GroupsField; baseUrl: string }): AgentView => {
   const caller = callingAgent(ctx);
   const agent = requireAgent(ctx, params.agentId);
   const { changes } = params;
@@ -114,7 +117,7 @@ export const changeAgent = command('agent.update', (ctx, params: { agentId: stri
     avatarUrl: changes.avatarUrl === undefined ? agent.avatarUrl : changes.avatarUrl,
     role,
     channels: role === 'admin' ? allAgentChannels : [...new Set(changes.channels ?? agent.channels)],
-    groupIds: changes.groupIds === undefined ? agent.groupIds : requireDepartments(ctx, changes.groupIds),
+    groupIds: changes.groupIds === undefined ? agent.groupIds : requireDepartments(ctx, changes.groupIds, params.groupsField),
     canTransfer: changes.canTransfer ?? agent.canTransfer,
   };
   auditingMembers(ctx, [...new Set([...agent.groupIds, ...next.groupIds])], () => putAgent(ctx, next));
@@ -208,10 +211,10 @@ function requireDemotable(ctx: Context, agent: AgentRecord, ownerSlug: 'cannot_d
   if (ownerOf(roster)?.id === agent.id) refuse(ownerSlug);
 }
 
-function requireDepartments(ctx: Context, groupIds: readonly string[]): readonly string[] {
+function requireDepartments(ctx: Context, groupIds: readonly string[], field: GroupsField): readonly string[] {
   const { departments } = theRoster(ctx);
   groupIds.forEach((id, index) => {
-    if (!departments.has(id)) refuseField('invalid_body', `groupIds.${index}`, 'must be a department of this workspace');
+    if (!departments.has(id)) refuseField('invalid_body', `${field}.${index}`, 'must be a department of this workspace');
   });
   return [...new Set(groupIds)];
 }

@@ -151,7 +151,7 @@ export const agentRoutes = [
       const { agentId } = params;
       const { avatar, departments, ...rest } = body;
       const changes: AgentChanges = { ...rest, email: body.email?.toLowerCase(), avatarUrl: body.avatarUrl === undefined ? avatar : body.avatarUrl, groupIds: body.groupIds ?? departments };
-      const change = () => engine.execute(changeAgent, { workspaceId, caller, params: { agentId, changes, baseUrl: config.baseUrl } });
+      const change = () => engine.execute(changeAgent, { workspaceId, caller, params: { agentId, changes, groupsField: body.groupIds === undefined && departments !== undefined ? 'departments' : 'groupIds', baseUrl: config.baseUrl } });
       if (changes.email === undefined) return change();
       // Before an address is taken in the directory: only an admin may change one, and of an agent that is there.
       const view = engine.workspace(workspaceId)?.view(caller);
