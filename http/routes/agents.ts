@@ -3,6 +3,7 @@
 import Type from 'typebox';
 import { type AgentChanges, changeAgent, deactivateAgent, inviteAgent, listAgents, resendInvite, setOwnStatus } from '../../engine/agents.ts';
 import { callingAgent, requireAdmin } from '../../engine/access.ts';
+import { maxDepartments } from '../../engine/limits.ts';
 import { permissionsOf } from '../../engine/permissions.ts';
 import { workspaceHours } from '../../engine/office-hours.ts';
 import { agentView, requireAgent, theRoster } from '../../engine/roster.ts';
@@ -11,7 +12,7 @@ import { byCreated, pageOf } from '../cursor.ts';
 import { route } from '../route.ts';
 import { Agent, AgentChannel, AgentStatus, CursorQuery, Email, Id, Name, NextCursor, nullable, Role, Url } from '../schemas.ts';
 
-const GroupIds = Type.Array(Id, { maxItems: 100 });
+const GroupIds = Type.Array(Id, { maxItems: maxDepartments });
 const Channels = Type.Array(AgentChannel, { maxItems: 3 });
 
 const MeWorkspace = Type.Object({
