@@ -3,6 +3,7 @@
 import { allBusinessHours, type BusinessHoursRecord, deleteBusinessHours, insertBusinessHours, type OpeningHours, updateBusinessHours, type WeeklyHours } from '../store/business-hours.ts';
 import { findSite, type SiteRecord, sitesWithHours } from '../store/sites.ts';
 import { requireAdmin } from './access.ts';
+import { auditChange } from './audit.ts';
 import { refuse, refuseField } from './errors.ts';
 import { theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
@@ -191,7 +192,7 @@ export const changeBusinessHours = command('businessHours.update', (ctx, params:
   if (!addsUpWith(before, after)) requireRoom(listBusinessHours(ctx), after);
   updateBusinessHours(ctx.db, after);
   remember(ctx, listBusinessHours(ctx).map((rule) => (rule.id === after.id ? after : rule)));
-  ctx.audit({ action: 'business_hours_rule.updated', targetKind: 'business_hours_rule', targetId: after.id, before, after });
+  auditChange(ctx, { action: 'business_hours_rule.updated', targetKind: 'business_hours_rule', targetId: after.id, before, after });
   return after;
 });
 
