@@ -14,6 +14,7 @@ import { refuse, refuseField } from './errors.ts';
 import { revertHandshake } from './handshake.ts';
 import { issueJoinCode } from './joining.ts';
 import { appendSystemLine } from './messages.ts';
+import { revokeGrantsOf } from './oauth.ts';
 import { ringAnew } from './ringing.ts';
 import { addAgent, type AgentView, agentView, inviteStatusOf, isActive, ownerOf, putAgent, requireAgent, theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
@@ -40,7 +41,7 @@ export interface InviteParams {
 export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): AgentView => {
   requireAdmin(ctx);
   requireSeat(ctx);
-  const groupIds = requireDepartments(ctx, params.groupIds ?? []);
+  const groupIds = requireDepartments(ctx, params.groupIds ?? [], 'groupIds');
   const agent: AgentRecord = {
     id: params.agentId,
     email: params.email,
@@ -97,8 +98,11 @@ export interface AgentChanges {
   readonly canTransfer?: boolean | undefined;
 }
 
+/** What the caller named an agent's departments, and is told of them by. */
+type GroupsField = 'groupIds' | 'departments';
+
 /** Specification 4.7. A changed email must be reserved first. Refuses admin_required, not_found, last_admin, cannot_demote_owner, invalid_body. */
-export const changeAgent = command('agent.update', (ctx, params: { agentId: string; changes: AgentChanges; baseUrl: string }): AgentView => {
+export const changeAgent = command('agent.update', (ctx, params: { agentId: string; changes: AgentChanges; groupsField: GroupsField; baseUrl: string }): AgentView => {
   const caller = callingAgent(ctx);
   const agent = requireAgent(ctx, params.agentId);
   const { changes } = params;
@@ -112,8 +116,8 @@ export const changeAgent = command('agent.update', (ctx, params: { agentId: stri
     name: changes.name ?? agent.name,
     avatarUrl: changes.avatarUrl === undefined ? agent.avatarUrl : changes.avatarUrl,
     role,
-    channels: role === 'admin' ? allAgentChannels : (changes.channels ?? agent.channels),
-    groupIds: changes.groupIds === undefined ? agent.groupIds : requireDepartments(ctx, changes.groupIds),
+    channels: role === 'admin' ? allAgentChannels : [...new Set(changes.channels ?? agent.channels)],
+    groupIds: changes.groupIds === undefined ? agent.groupIds : requireDepartments(ctx, changes.groupIds, params.groupsField),
     canTransfer: changes.canTransfer ?? agent.canTransfer,
   };
   auditingMembers(ctx, [...new Set([...agent.groupIds, ...next.groupIds])], () => putAgent(ctx, next));
@@ -151,6 +155,7 @@ export const deactivateAgent = command('agent.deactivate', (ctx, params: { agent
   endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
   endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
   revokeKeysOf(ctx, agent.id);
+  revokeGrantsOf(ctx, agent.id);
   ctx.audit({ action: 'agent.deleted', targetKind: 'agent', targetId: agent.id, before: agentView(agent, theRoster(ctx)), after: agentView(gone, theRoster(ctx)) });
   returnPageOf(ctx, gone);
 });
@@ -206,10 +211,10 @@ function requireDemotable(ctx: Context, agent: AgentRecord, ownerSlug: 'cannot_d
   if (ownerOf(roster)?.id === agent.id) refuse(ownerSlug);
 }
 
-function requireDepartments(ctx: Context, groupIds: readonly string[]): readonly string[] {
+function requireDepartments(ctx: Context, groupIds: readonly string[], field: GroupsField): readonly string[] {
   const { departments } = theRoster(ctx);
   groupIds.forEach((id, index) => {
-    if (!departments.has(id)) refuseField('invalid_body', `groupIds.${index}`, 'must be a department of this workspace');
+    if (!departments.has(id)) refuseField('invalid_body', `${field}.${index}`, 'must be a department of this workspace');
   });
   return [...new Set(groupIds)];
 }

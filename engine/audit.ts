@@ -1,9 +1,10 @@
-// Reading the audit log. Entries are written where things change, by Context.audit(). Specification 4.11, 6.
+// The audit log: reading it, and telling of what was changed. Entries are written where things change, by Context.audit() or by
+// auditChange() where a request may leave everything as it was. Specification 4.11, 6.
 
 import { auditPage } from '../store/audit.ts';
 import type { Cursor } from '../store/cursor.ts';
 import { requireAdmin } from './access.ts';
-import type { View } from './runtime/context.ts';
+import type { AuditDraft, Context, View } from './runtime/context.ts';
 
 export interface AuditView {
   readonly id: string;
@@ -21,6 +22,11 @@ export interface AuditView {
 export function listAudit(view: View, page: { cursor: Cursor | undefined; limit: number }): AuditView[] {
   requireAdmin(view);
   return auditPage(view.db, page).map((row) => ({ ...row, before: parsed(row.before), after: parsed(row.after), context: parsed(row.context) }));
+}
+
+/** What is as it was is not told. `before` and `after` are made alike. */
+export function auditChange(ctx: Context, draft: AuditDraft & { readonly before: object; readonly after: object }): void {
+  if (JSON.stringify(draft.before) !== JSON.stringify(draft.after)) ctx.audit(draft);
 }
 
 function parsed(json: string | null): object | null {

@@ -5,6 +5,7 @@ import { deleteDepartment, type DepartmentRecord, insertDepartment, renameDepart
 import { requireAdmin } from './access.ts';
 import { changeConversation, conversationKind, writeConversation } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
+import { maxDepartments } from './limits.ts';
 import { appendServiceLine } from './messages.ts';
 import { dropRulesOfDepartment } from './office-hours.ts';
 import { putAgent, type Roster, setRoster, theRoster } from './roster.ts';
@@ -55,10 +56,11 @@ export interface DepartmentChanges {
   readonly isDefault?: boolean | undefined;
 }
 
-/** Refuses admin_required, conflict (name), invalid_body (unknown member). */
+/** Refuses admin_required, conflict (name), semantic_error when there are too many, invalid_body (unknown member). */
 export const createDepartment = command('department.create', (ctx, params: DepartmentChanges & { name: string }): DepartmentView => {
   requireAdmin(ctx);
   requireFreeName(ctx, params.name, undefined);
+  if (theRoster(ctx).departments.size >= maxDepartments) refuse('semantic_error', { message: `A workspace may have ${maxDepartments} departments.`, detail: { maxDepartments } });
   const department: DepartmentRecord = { id: ctx.ids.uuid(), name: params.name, createdAt: ctx.at };
   insertDepartment(ctx.db, department);
   const roster = theRoster(ctx);

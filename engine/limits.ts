@@ -16,6 +16,8 @@ export const auditTombstoneMs = 30 * 24 * 3600_000;
 export const billingEventsKeptMs = 30 * 24 * 3600_000;
 export const outboxKeptMs = 7 * 24 * 3600_000;
 export const maxOpenChatsPerAgent = 5;
+/** All of them are listed at once, with their members, and each agent is told of with those that it is in. */
+export const maxDepartments = 200;
 export const previewChars = 140;
 /** Of a message; a longer transcript is cut. */
 export const maxMessageChars = 10_000;

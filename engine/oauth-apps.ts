@@ -3,6 +3,7 @@
 
 import { allOAuthApps, deleteOAuthApp, findOAuthApp, findOAuthAppByClientId, insertOAuthApp, type OAuthAppRecord, updateOAuthApp } from '../store/oauth-apps.ts';
 import { requireAdmin } from './access.ts';
+import { auditChange } from './audit.ts';
 import { refuse, refuseField } from './errors.ts';
 import { locatorOf, workspaceIdIn } from './locator.ts';
 import { command } from './runtime/command.ts';
@@ -61,7 +62,7 @@ export const changeApp = command('oauthApp.update', (ctx, params: { appId: strin
   requireRedirectUris(redirectUris ?? []);
   const after: OAuthAppRecord = { ...before, name: name ?? before.name, redirectUris: [...new Set(redirectUris ?? before.redirectUris)], scopes: [...new Set(wanted ?? before.scopes)] };
   updateOAuthApp(ctx.db, after);
-  ctx.audit({ action: 'oauth_app.updated', targetKind: 'oauth_app', targetId: after.id, before: auditOf(before), after: auditOf(after) });
+  auditChange(ctx, { action: 'oauth_app.updated', targetKind: 'oauth_app', targetId: after.id, before: auditOf(before), after: auditOf(after) });
   return after;
 });
 

@@ -42,8 +42,8 @@ interface Rule {
 
 /** What is held against a request whose client and address are known, in this order. */
 const rules: readonly Rule[] = [
-  { error: 'invalid_request', description: 'response_type is required.', breaks: (asked) => asked.response_type === undefined },
-  { error: 'unsupported_response_type', description: 'response_type must be code.', breaks: (asked) => asked.response_type !== 'code' },
+  // Specification 4.2 asks for none, and there is no other than code; one without a value counts as left out (RFC 6749 §3.1).
+  { error: 'unsupported_response_type', description: 'response_type must be code.', breaks: (asked) => !['', 'code'].includes(asked.response_type ?? '') },
   { error: 'invalid_request', description: 'A public client must send a code_challenge.', breaks: (asked, app) => app.sealedSecret === null && asked.code_challenge === undefined },
   { error: 'invalid_request', description: 'code_challenge_method must be S256.', breaks: (asked) => (asked.code_challenge !== undefined || asked.code_challenge_method !== undefined) && asked.code_challenge_method !== 'S256' },
   { error: 'invalid_request', description: 'code_challenge must be the base64url of a SHA-256.', breaks: (asked) => asked.code_challenge_method !== undefined && !s256Challenge.test(asked.code_challenge ?? '') },

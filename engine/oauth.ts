@@ -15,6 +15,7 @@ import {
   type OAuthGrantRecord,
   type OAuthTokenRecord,
   revokeOAuthGrant,
+  revokeOAuthOfAgent,
   useOAuthCode,
   useOAuthToken,
 } from '../store/oauth-grants.ts';
@@ -123,6 +124,11 @@ export const revokeToken = command('oauth.revoke', (ctx, params: { token: string
   if (found.token.kind === 'refresh') revokeOAuthGrant(ctx.db, found.grant.id, ctx.at);
   else deleteOAuthToken(ctx.db, found.token.hash);
 });
+
+/** An agent leaves, and what it allowed to apps with it: that does not come back when it does. */
+export function revokeGrantsOf(ctx: Context, agentId: string): void {
+  revokeOAuthOfAgent(ctx.db, agentId, ctx.at);
+}
 
 export interface KnownAppToken {
   readonly clientId: string;

@@ -3,6 +3,7 @@
 import { allBusinessHours, type BusinessHoursRecord, deleteBusinessHours, insertBusinessHours, type OpeningHours, updateBusinessHours, type WeeklyHours } from '../store/business-hours.ts';
 import { findSite, type SiteRecord, sitesWithHours } from '../store/sites.ts';
 import { requireAdmin } from './access.ts';
+import { auditChange } from './audit.ts';
 import { refuse, refuseField } from './errors.ts';
 import { theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
@@ -21,6 +22,10 @@ export interface OfficeHours {
 const horizonDays = 370;
 /** Of those that keep hours of their own: the newest so many are told. */
 const maxSites = 200;
+/** Every question about hours walks through all the rules of the workspace, the site or the department that it is about. */
+const maxRulesTogether = 20;
+/** All of them are listed at once, and asked for what is open now. */
+const maxRules = 200;
 
 /** From opening to closing. */
 interface Span {
@@ -55,13 +60,31 @@ function currentOrNext(rules: readonly WeeklyHours[], zone: string, nowMs: numbe
   return span.closesMs >= horizonMs ? { opensMs: span.opensMs, closesMs: Number.POSITIVE_INFINITY } : span;
 }
 
+/** A rule as it is asked for each of a year's days. */
+interface Prepared {
+  readonly holidays: ReadonlySet<string>;
+  readonly byWeekday: ReadonlyMap<number, readonly OpeningHours[]>;
+}
+
+/** Rules are not changed, they are replaced. */
+const prepared = new WeakMap<WeeklyHours, Prepared>();
+
+function preparedOf(rule: WeeklyHours): Prepared {
+  let known = prepared.get(rule);
+  if (known === undefined) {
+    known = { holidays: new Set(rule.holidays), byWeekday: Map.groupBy(rule.days, ({ weekday }) => weekday) };
+    prepared.set(rule, known);
+  }
+  return known;
+}
+
 /** The hours that begin on this day, in order. What daylight saving leaves nothing of is left out. */
 function spansOf(rules: readonly WeeklyHours[], day: LocalDay, zone: string): Span[] {
   const spans: Span[] = [];
   for (const rule of rules) {
-    if (rule.holidays?.includes(day.date) === true) continue;
-    for (const hours of rule.days) {
-      if (hours.weekday !== day.weekday) continue;
+    const { holidays, byWeekday } = preparedOf(rule);
+    if (holidays.has(day.date)) continue;
+    for (const hours of byWeekday.get(day.weekday) ?? []) {
       const span = { opensMs: instantOn(day, hours.opens, zone), closesMs: closingOf(hours, day, zone) };
       if (span.opensMs < span.closesMs) spans.push(span);
     }
@@ -130,11 +153,12 @@ export interface BusinessHoursFields {
   readonly departmentId?: string | null | undefined;
 }
 
-/** Refuses admin_required, invalid_body. */
+/** Refuses admin_required, invalid_body, semantic_error when there are too many. */
 export const createBusinessHours = command('businessHours.create', (ctx, fields: BusinessHoursFields): BusinessHoursRecord => {
   requireAdmin(ctx);
   // Read before the row is there: rules that are not in memory are read from the rows.
   const rules = listBusinessHours(ctx);
+  if (rules.length >= maxRules) refuse('semantic_error', { message: `A workspace may have ${maxRules} rules for its hours.`, detail: { maxRules } });
   const rule = requireSound(ctx, {
     id: ctx.ids.uuid(),
     name: fields.name,
@@ -144,13 +168,14 @@ export const createBusinessHours = command('businessHours.create', (ctx, fields:
     departmentId: fields.departmentId ?? null,
     createdAt: ctx.at,
   });
+  requireRoom(rules, rule);
   insertBusinessHours(ctx.db, rule);
   remember(ctx, [...rules, rule]);
   ctx.audit({ action: 'business_hours_rule.created', targetKind: 'business_hours_rule', targetId: rule.id, after: rule });
   return rule;
 });
 
-/** Refuses admin_required, not_found, invalid_body. */
+/** Refuses admin_required, not_found, invalid_body, semantic_error when its new place has too many. */
 export const changeBusinessHours = command('businessHours.update', (ctx, params: { ruleId: string; changes: Partial<BusinessHoursFields> }): BusinessHoursRecord => {
   requireAdmin(ctx);
   const before = listBusinessHours(ctx).find((rule) => rule.id === params.ruleId) ?? refuse('not_found');
@@ -164,9 +189,10 @@ export const changeBusinessHours = command('businessHours.update', (ctx, params:
     siteId: changes.siteId === undefined ? before.siteId : changes.siteId,
     departmentId: changes.departmentId === undefined ? before.departmentId : changes.departmentId,
   });
+  if (!addsUpWith(before, after)) requireRoom(listBusinessHours(ctx), after);
   updateBusinessHours(ctx.db, after);
   remember(ctx, listBusinessHours(ctx).map((rule) => (rule.id === after.id ? after : rule)));
-  ctx.audit({ action: 'business_hours_rule.updated', targetKind: 'business_hours_rule', targetId: after.id, before, after });
+  auditChange(ctx, { action: 'business_hours_rule.updated', targetKind: 'business_hours_rule', targetId: after.id, before, after });
   return after;
 });
 
@@ -196,6 +222,16 @@ function requireSound(ctx: Context, rule: BusinessHoursRecord): BusinessHoursRec
   if (rule.siteId !== null && findSite(ctx.db, rule.siteId) === undefined) refuseField('invalid_body', 'siteId', 'must be a site of this workspace');
   if (rule.departmentId !== null && !theRoster(ctx).departments.has(rule.departmentId)) refuseField('invalid_body', 'departmentId', 'must be a department of this workspace');
   return rule;
+}
+
+/** Refuses semantic_error when as many rules as may be are for what this one is for. */
+function requireRoom(rules: readonly BusinessHoursRecord[], rule: BusinessHoursRecord): void {
+  if (rules.filter((other) => addsUpWith(rule, other)).length >= maxRulesTogether) refuse('semantic_error', { message: `At most ${maxRulesTogether} rules add up.`, detail: { maxRulesTogether } });
+}
+
+/** A department's rules are one whole, whatever site they name too. */
+function addsUpWith(rule: BusinessHoursRecord, other: BusinessHoursRecord): boolean {
+  return rule.departmentId === other.departmentId && (rule.departmentId !== null || rule.siteId === other.siteId);
 }
 
 /** Opening and closing at one time would be a day or nothing. Refuses invalid_body under `path`. */

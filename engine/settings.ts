@@ -3,6 +3,7 @@
 
 import type { WorkspaceSettings } from '../store/workspaces.ts';
 import { requireAdmin } from './access.ts';
+import { auditChange } from './audit.ts';
 import { refuse, refuseField } from './errors.ts';
 import { theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
@@ -27,7 +28,7 @@ export const changeWorkspace = command('workspace.update', (ctx, params: { works
   const before = workspaceView(ctx);
   putWorkspace(ctx, { ...workspace, name: name ?? workspace.name, timezone: timezone ?? workspace.timezone, locale: locale ?? workspace.locale });
   const after = workspaceView(ctx);
-  ctx.audit({ action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before, after });
+  auditChange(ctx, { action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before, after });
   return { workspace: after };
 });
 
@@ -54,7 +55,7 @@ export const changeSettings = command('workspace.changeSettings', (ctx, changes:
     defaultDepartmentId: departmentId,
   };
   putWorkspace(ctx, { ...before, settings });
-  ctx.audit({ action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: { settings: before.settings }, after: { settings } });
+  auditChange(ctx, { action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: { settings: before.settings }, after: { settings } });
   // More chats for each, or routing where there was none: what waits may go to somebody now.
   drainQueue(ctx);
   return settings;

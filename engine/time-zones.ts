@@ -30,7 +30,7 @@ export function* localDays(ms: number, zone: string, range: { offset: number; co
 
 /** When the zone's clocks show "HH:MM" on this day; "24:00" is its end. A time that is skipped is the moment of the skip, one that comes twice its first. */
 export function instantOn(day: LocalDay, time: string, zone: string): number {
-  const [hour = 0, minute = 0] = time.split(':').map(Number);
+  const [hour, minute] = [Number(time.slice(0, 2)), Number(time.slice(3))];
   if (hour === 24) return day.endMs;
   const sinceMidnightMs = (hour * 60 + minute) * minuteMs;
   const isPlain = day.endMs - day.startMs === dayMs;

@@ -57,6 +57,12 @@ export function revokeOAuthGrant(db: Database, grantId: string, at: string): voi
   db.run('UPDATE oauthGrant SET revokedAt = ? WHERE id = ? AND revokedAt IS NULL', [at, grantId]);
 }
 
+/** Everything that this agent allowed, codes that no app has exchanged yet included. */
+export function revokeOAuthOfAgent(db: Database, agentId: string, at: string): void {
+  db.run('UPDATE oauthGrant SET revokedAt = ? WHERE agentId = ? AND revokedAt IS NULL', [at, agentId]);
+  db.run('DELETE FROM oauthCode WHERE agentId = ? AND grantId IS NULL', [agentId]);
+}
+
 export function insertOAuthCode(db: Database, code: OAuthCodeRecord): void {
   db.run(
     `INSERT INTO oauthCode (hash, clientId, agentId, redirectUri, scopes, codeChallenge, expiresAt, grantId)

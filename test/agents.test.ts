@@ -108,6 +108,7 @@ t.test('agents', async (t) => {
     t.match(body, { ...changes, email: 'renamed@example.com', groups: [{ id: sales, name: 'Changed' }] });
     t.same(await read(agent.agentId), body);
     t.match(await service.patch(`/agents/${agent.agentId}`, { departments: [], avatar: null }, admin.token), { status: 200, body: { groupIds: [], avatarUrl: null, name: 'Renamed' } }, 'by their other names too');
+    t.same((await service.patch(`/agents/${agent.agentId}`, { channels: ['calls', 'chats', 'calls'] }, admin.token)).body.channels, ['calls', 'chats'], 'each channel once');
     t.match(await service.patch(`/agents/${owner.agentId}`, { name: 'The owner' }, admin.token), { status: 200, body: { name: 'The owner', role: 'admin' } });
     t.match(await service.patch(`/agents/${agent.agentId}`, { role: 'admin', channels: ['calls'] }, admin.token), { body: { role: 'admin', channels: ['chats', 'tickets', 'calls'] } }, 'an admin has every channel');
   });
@@ -156,6 +157,8 @@ t.test('agents', async (t) => {
       body: { detail: { fieldErrors: { name: [String], avatarUrl: [String], role: [String], channels: [String], 'groupIds.0': [String], canTransfer: [String], email: [String] } } },
     });
     t.match(await service.patch(`/agents/${admin.agentId}`, { groupIds: [owner.siteId] }, owner.token), { status: 400, body: { detail: { fieldErrors: { 'groupIds.0': [String] } } } });
+    const byOtherName = await service.patch(`/agents/${admin.agentId}`, { departments: [owner.siteId] }, owner.token);
+    t.same(Object.keys(byOtherName.body.detail.fieldErrors), ['departments.0'], 'by the name that it was sent under');
   });
 
   t.test('[7] the owner, the oldest admin, stays one; so does the last', async (t) => {

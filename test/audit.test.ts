@@ -81,6 +81,8 @@ t.test('what is audited', async (t) => {
 
     const rule = (await service.post('/business-hours', { name: 'Hours', days: [], departmentId: department.id }, owner.token)).body;
     t.match(await news(), [{ action: 'business_hours_rule.created', targetKind: 'business_hours_rule', targetId: rule.id, before: null, after: rule }]);
+    await service.patch(`/business-hours/${rule.id}`, { name: 'Hours', days: [] }, owner.token);
+    t.same(await news(), [], 'hours that are as they were are not told of either');
     await service.patch(`/business-hours/${rule.id}`, { name: 'Other' }, owner.token);
     t.match(await news(), [{ action: 'business_hours_rule.updated', targetId: rule.id, before: { name: 'Hours' }, after: { name: 'Other' } }]);
     await service.delete(`/departments/${department.id}`, owner.token);
@@ -94,6 +96,13 @@ t.test('what is audited', async (t) => {
 
     await service.put('/workspace/settings', { csatEnabled: false }, owner.token);
     t.match(await news(), [{ action: 'workspace.updated', targetId: owner.workspaceId, before: { settings: { csatEnabled: true } }, after: { settings: { csatEnabled: false } } }]);
+
+    await service.put('/workspace/settings', { csatEnabled: false, routing: {} }, owner.token);
+    await service.put('/workspace/settings', {}, owner.token);
+    await service.patch(`/workspaces/${owner.workspaceId}`, { locale: 'de' }, owner.token);
+    const app = (await service.post('/oauth-apps', { name: 'App', redirectUris: ['https://app.example/'], scopes: ['agents:read'] }, owner.token)).body;
+    await service.patch(`/oauth-apps/${app.id}`, { name: 'App' }, owner.token);
+    t.match((await news()).map(({ action }) => action), ['oauth_app.created'], 'nor are settings, the workspace, or an app');
 
     const chat = await service.chat(owner);
     await service.post(`/conversations/${chat.id}/assign-to-agent`, { agentId: agent.agentId, expectedVersion: chat.version, force: true }, owner.token);

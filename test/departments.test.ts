@@ -50,6 +50,17 @@ t.test('departments', async (t) => {
     t.equal((await service.post('/departments', { name: 'Billing' }, stranger.token)).status, 201, 'another workspace has its own names');
   });
 
+  t.test('200 at once, and an agent may be in each of them', async (t) => {
+    const rich = await service.workspace();
+    const create = (name: string) => service.post('/departments', { name }, rich.token);
+    const ids = [];
+    for (let number = 1; number <= 200; number += 1) ids.push((await create(`Department ${number}`)).body.id);
+    t.match(await create('One more'), { status: 422, body: { error: 'semantic_error', detail: { maxDepartments: 200 } } });
+    t.match(await service.patch(`/agents/${rich.agentId}`, { groupIds: ids }, rich.token), { status: 200, body: { groupIds: { length: 200 } } });
+    await service.delete(`/departments/${ids[0]}`, rich.token);
+    t.equal((await create('One more')).status, 201);
+  });
+
   t.test('[4.10] one may be the default: new chats start there', async (t) => {
     const [first, second] = [await create('First', { isDefault: true }), await create('Second')];
     const settings = async () => (await service.get('/workspace/settings', owner.token)).body.defaultDepartmentId;

@@ -110,6 +110,15 @@ t.test('[RFC 6749 §4.1.1] what is asked', async (t) => {
     }
   });
 
+  t.test('[4.2] the four fields of the contract are enough; response_type is code when it is left out', async (t) => {
+    const fields = { client_id: app.clientId, redirect_uri: redirectUri, scope: 'conversations:read', state: 'a state & more' };
+    for (const more of [{}, { response_type: '' }]) t.match(await authorize(service, { ...fields, ...more }), { status: 200, location: undefined, text: /Allow/ });
+    service.clock.advance(12_001);
+    const { answer } = await decide(service, { ...fields, email: owner.email, password, decision: 'allow' });
+    t.match(answer, { code: /^oac_/, state: 'a state & more' });
+    t.match(await exchange(service, app, answer['code'] ?? '', { code_verifier: undefined }), { status: 200, body: { token_type: 'Bearer' } });
+  });
+
   t.test('an unknown client or address is told to the person, and nothing goes there', async (t) => {
     const rows: [string, Record<string, string | undefined>][] = [
       ['no client', { client_id: undefined }],
@@ -138,7 +147,6 @@ t.test('[RFC 6749 §4.1.1] what is asked', async (t) => {
 
   t.test('any other fault goes back to the app, with its state and ours', async (t) => {
     const rows: [string, typeof app, Record<string, string | undefined>, string][] = [
-      ['no response_type', app, { response_type: undefined }, 'invalid_request'],
       ['another response_type', app, { response_type: 'token' }, 'unsupported_response_type'],
       ['no scope', app, { scope: undefined }, 'invalid_scope'],
       ['a blank one', app, { scope: ' ' }, 'invalid_scope'],
@@ -443,6 +451,20 @@ t.test('[5.14] tokens', async (t) => {
     await service.delete(`/agents/${leaver.agentId}`, owner.token);
     t.match(await service.get('/conversations/queue', tokens.access_token), { status: 401, body: { error: 'token_revoked' } });
     t.equal((await refresh(service, app, tokens.refresh_token)).status, 401);
+  });
+
+  t.test('an agent that comes back does not bring its apps back', async (t) => {
+    const leaver = await service.agent(owner);
+    const tokens = await tokensOf(service, app, leaver, { scope });
+    const code = await consentOf(service, app, leaver);
+    await service.delete(`/agents/${leaver.agentId}`, owner.token);
+    await service.post(`/agents/${leaver.agentId}/resend-invite`, undefined, owner.token);
+    const invitation = await service.mail(leaver.email);
+    t.equal((await service.post('/auth/join', { code: /\/join\/(\S+)/.exec(invitation.text)?.[1], password })).status, 200);
+    t.match(await service.get('/conversations/queue', tokens.access_token), { status: 401, body: { error: 'token_revoked' } });
+    t.equal((await refresh(service, app, tokens.refresh_token)).status, 401);
+    t.match(await exchange(service, app, code), { status: 400, body: { error: 'invalid_grant' } }, 'nor a code that nobody had exchanged');
+    t.equal(await works((await tokensOf(service, app, leaver, { scope })).access_token), true, 'until it allows them again');
   });
 
   t.test('[decisions, Secrets at rest] no token, code or secret lies readable in a file', async (t) => {

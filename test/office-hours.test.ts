@@ -213,6 +213,27 @@ t.test('business hours over HTTP', async (t) => {
     await service.delete(`/departments/${department.body.id}`, owner.token);
   });
 
+  t.test('20 rules add up, 200 are there at once', async (t) => {
+    const rich = await service.workspace();
+    const create = (of: object) => service.post('/business-hours', { ...hours, ...of }, rich.token);
+    const sites = [];
+    for (let number = 0; number < 10; number += 1) sites.push((await service.post('/sites', { name: 'Shop', domain: `rich${number}.example` }, rich.token)).body.id);
+    const tooMany = { status: 422, body: { error: 'semantic_error' } };
+    let rule = '';
+    for (let number = 0; number < 20; number += 1) rule = (await create({})).body.id;
+    t.match(await create({}), { ...tooMany, body: { detail: { maxRulesTogether: 20 } } });
+    t.equal((await service.patch(`/business-hours/${rule}`, { name: 'Changed', siteId: null }, rich.token)).status, 200, 'one of them is changed where it is');
+    t.equal((await service.patch(`/business-hours/${rule}`, { siteId: sites[0] }, rich.token)).status, 200);
+    t.equal((await create({})).status, 201, 'another has its place');
+    t.match(await service.patch(`/business-hours/${rule}`, { siteId: null }, rich.token), tooMany, 'and it cannot come back');
+    for (let number = 1; number < 20; number += 1) await create({ siteId: sites[0] });
+    for (const siteId of sites.slice(1, 9)) for (let number = 0; number < 20; number += 1) t.equal((await create({ siteId })).status, 201);
+    t.match(await create({ siteId: sites[9] }), { ...tooMany, body: { detail: { maxRules: 200 } } });
+    t.equal((await service.get('/business-hours', rich.token)).body.businessHours.length, 200);
+    const sales = (await service.post('/departments', { name: 'Sales' }, rich.token)).body.id;
+    t.equal((await service.patch(`/business-hours/${rule}`, { departmentId: sales }, rich.token)).status, 200, 'at the limit too one may be changed');
+  });
+
   t.test('[4.10] what cannot be is refused, each field under its path', async (t) => {
     const rows: [object, string][] = [
       [{ ...hours, name: ' ' }, 'name'],

@@ -3,6 +3,7 @@
 import Type from 'typebox';
 import { type AgentChanges, changeAgent, deactivateAgent, inviteAgent, listAgents, resendInvite, setOwnStatus } from '../../engine/agents.ts';
 import { callingAgent, requireAdmin } from '../../engine/access.ts';
+import { maxDepartments } from '../../engine/limits.ts';
 import { permissionsOf } from '../../engine/permissions.ts';
 import { workspaceHours } from '../../engine/office-hours.ts';
 import { agentView, requireAgent, theRoster } from '../../engine/roster.ts';
@@ -11,7 +12,7 @@ import { byCreated, pageOf } from '../cursor.ts';
 import { route } from '../route.ts';
 import { Agent, AgentChannel, AgentStatus, CursorQuery, Email, Id, Name, NextCursor, nullable, Role, Url } from '../schemas.ts';
 
-const GroupIds = Type.Array(Id, { maxItems: 100 });
+const GroupIds = Type.Array(Id, { maxItems: maxDepartments });
 const Channels = Type.Array(AgentChannel, { maxItems: 3 });
 
 const MeWorkspace = Type.Object({
@@ -151,7 +152,7 @@ export const agentRoutes = [
       const { agentId } = params;
       const { avatar, departments, ...rest } = body;
       const changes: AgentChanges = { ...rest, email: body.email?.toLowerCase(), avatarUrl: body.avatarUrl === undefined ? avatar : body.avatarUrl, groupIds: body.groupIds ?? departments };
-      const change = () => engine.execute(changeAgent, { workspaceId, caller, params: { agentId, changes, baseUrl: config.baseUrl } });
+      const change = () => engine.execute(changeAgent, { workspaceId, caller, params: { agentId, changes, groupsField: body.groupIds === undefined && departments !== undefined ? 'departments' : 'groupIds', baseUrl: config.baseUrl } });
       if (changes.email === undefined) return change();
       // Before an address is taken in the directory: only an admin may change one, and of an agent that is there.
       const view = engine.workspace(workspaceId)?.view(caller);

@@ -19,7 +19,7 @@ const tag = 'OAuth';
 const Parameter = Type.Optional(Type.String({ maxLength: 2000 }));
 
 const AuthorizationParameters = {
-  response_type: Type.Optional(Type.String({ maxLength: 100, description: 'code' })),
+  response_type: Type.Optional(Type.String({ maxLength: 100, description: 'code, also when it is left out.' })),
   client_id: Parameter,
   redirect_uri: Type.Optional(Type.String({ maxLength: 2000, description: 'One that the app registered, letter by letter.' })),
   scope: Type.Optional(Type.String({ maxLength: 2000, description: 'Parted by spaces.' })),
