@@ -13,7 +13,7 @@ import { routeChat } from './routing.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import { reopenForCustomer } from './status.ts';
-import { callingVisitor } from './visitors.ts';
+import { callingVisitor, visitorKind } from './visitors.ts';
 import { theWorkspace } from './workspace.ts';
 
 export interface StartedChat {
@@ -71,10 +71,12 @@ export function listOwnMessages(view: View, page: { conversationId: string; befo
   return readMessages(view, { ...page, withSystem: false });
 }
 
-/** What the widget shows when it opens: the visitor's newest chat, if it has one. */
+/** What the widget shows when it opens: the visitor's newest chat, if it has one; to a blocked one without what was said in it. */
 export function currentChat(view: View, visitorId: string): CustomerConversation | null {
   const conversation = findCurrentConversation(view.db, visitorId, 'chat');
-  return conversation === undefined ? null : customerConversation(conversation);
+  if (conversation === undefined) return null;
+  const isBlocked = view.state(visitorKind, visitorId)?.blockedAt !== null;
+  return isBlocked ? { ...customerConversation(conversation), preview: null } : customerConversation(conversation);
 }
 
 /** The visitor's chats, the newest first. */

@@ -3,7 +3,7 @@
 
 import { findKbArticle, updateKbArticle } from '../store/kb-articles.ts';
 import { findKbBase } from '../store/kb-chunks.ts';
-import { insertKbDocument, replacedByJob, setKbDocumentArticle, setKbDocumentState, stagedOfJob, withoutEmbeddingOfJob } from '../store/kb-documents.ts';
+import { insertKbDocument, replacedByJob, servedRootUrls, setKbDocumentArticle, setKbDocumentState, stagedOfJob, withoutEmbeddingOfJob } from '../store/kb-documents.ts';
 import { countUnfinishedKbJobs, findKbJob, insertKbJob, type KbJobRecord, type KbJobStats, recentKbJobs, updateKbJob } from '../store/kb-jobs.ts';
 import type { CrawledPage } from '../workers/crawler.ts';
 import { requireAdmin } from './access.ts';
@@ -126,7 +126,8 @@ export const finishCrawl = command('kb.finishCrawl', (ctx, params: { jobId: stri
   const model = findKbBase(ctx.db)?.model ?? '';
   const unready = withoutEmbeddingOfJob(ctx.db, job.id, model);
   if (unready !== undefined) return unready;
-  const replaced = replacedByJob(ctx.db, { jobId: job.id, rootUrl: job.url });
+  const rootUrls = servedRootUrls(ctx.db).filter((rootUrl) => isSameAddress(rootUrl, job.url));
+  const replaced = replacedByJob(ctx.db, { jobId: job.id, rootUrls });
   const articleOf = new Map(replaced.flatMap(({ sourceUrl, articleId }) => (articleId === null ? [] : [[sourceUrl, articleId]])));
   removeDocuments(ctx, replaced.map(({ id }) => id));
   for (const { id, sourceUrl } of stagedOfJob(ctx.db, job.id)) {
@@ -148,6 +149,14 @@ export function failCrawl(ctx: Context, jobId: string, error: string): void {
   if (job === undefined || isOver(job)) return;
   removeDocuments(ctx, stagedOfJob(ctx.db, job.id).map(({ id }) => id));
   putJob(ctx, { ...job, status: 'failed', finishedAt: ctx.at, error });
+}
+
+/** In whatever spelling: without the slash of the first page, in upper case, with an anchor. */
+function isSameAddress(one: string, other: string): boolean {
+  const [a, b] = [URL.parse(one), URL.parse(other)];
+  if (a === null || b === null) return one === other;
+  [a.hash, b.hash] = ['', ''];
+  return a.href === b.href;
 }
 
 function requireRunning(ctx: Context, jobId: string): KbJobRecord {

@@ -2,12 +2,12 @@
 // was made of them, uploads. The caller holds the data folder. Both leave an entry in the operators' log, the contact's also one
 // in the workspace's own.
 
-import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { basename, extname, join, sep } from 'node:path';
 import { insertAudit } from '../store/audit.ts';
 import { Database, removeDatabase, syncFolder } from '../store/database.ts';
 import { placeKinds } from '../store/directory-places.ts';
-import { activeNumbers, eraseContact, type Erased, uploadsOf } from '../store/erasure.ts';
+import { activeNumbers, eraseContact, type Erased, sentIds, sentTo, uploadsOf } from '../store/erasure.ts';
 import { directoryMigrations } from '../store/migrations/directory.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
 import { insertOutbox, type OutboxRow } from '../store/outbox.ts';
@@ -34,6 +34,7 @@ export async function eraseContactOf(options: ErasureOptions, contactId: string)
     // The files before the rows that lead to them.
     const keys = keysOf(workspaceId, uploadsOf(db, contactId));
     if (options.areUploadsHere) await removeUploads(options, keys);
+    await removeSent(options, sentTo(db, contactId));
     removeDatabase(join(dataDir, 'index', `${workspaceId}.db`));
     db.overwriteDeleted();
     db.begin();
@@ -66,6 +67,7 @@ export function numbersHeld(dataDir: string, workspaceId: string): string[] {
 export async function eraseWorkspace(options: ErasureOptions): Promise<void> {
   const { dataDir, workspaceId } = options;
   removeDatabase(join(dataDir, 'index', `${workspaceId}.db`));
+  removeStray(dataDir, sentIdsIn(workspacePath(dataDir, workspaceId)));
   for (const path of await othersIn(dataDir, { only: workspaceId })) rmSync(join(dataDir, path), { force: true });
   removeDatabase(workspacePath(dataDir, workspaceId));
   syncFolder(join(dataDir, 'workspaces'));
@@ -107,4 +109,38 @@ async function removeUploads({ dataDir, workspaceId }: ErasureOptions, wanted: R
     const key = path.slice(path.indexOf(workspaceId));
     if (wanted.has(key) || wanted.has(key.replace(/\.type$/, ''))) rmSync(join(dataDir, path), { force: true });
   }
+}
+
+/** Mails and texts that this service left in its outbox folder instead of sending them. */
+const outboxFolder = 'outbox';
+const outboxKinds = ['eml', 'sms', 'call'];
+
+/** Those that are known by id, and those older ones that say that they are for the contact. */
+async function removeSent({ dataDir, workspaceId }: ErasureOptions, { ids, addresses }: { ids: readonly string[]; addresses: readonly string[] }): Promise<void> {
+  removeStray(dataDir, ids);
+  for (const path of await othersIn(dataDir, { only: workspaceId })) {
+    if (!path.startsWith(outboxFolder + sep)) continue;
+    const isKnown = ids.includes(basename(path, extname(path)));
+    if (isKnown || recipientsOf(readFileSync(join(dataDir, path), 'utf8')).some((recipient) => addresses.includes(recipient))) rmSync(join(dataDir, path), { force: true });
+  }
+}
+
+/** They lay beside those of other workspaces before each had a folder of its own. */
+function removeStray(dataDir: string, ids: readonly string[]): void {
+  for (const id of ids) for (const kind of outboxKinds) rmSync(join(dataDir, outboxFolder, `${id}.${kind}`), { force: true });
+}
+
+function sentIdsIn(path: string): string[] {
+  if (!existsSync(path)) return [];
+  const db = Database.openReader(path);
+  try {
+    return sentIds(db);
+  } finally {
+    db.close();
+  }
+}
+
+function recipientsOf(message: string): string[] {
+  const [head = ''] = message.split(/\r?\n\r?\n/, 1);
+  return (/^To: (.*(?:\r?\n[ \t].*)*)/im.exec(head)?.[1] ?? '').toLowerCase().match(/[^\s<>,"]+/g) ?? [];
 }

@@ -86,14 +86,16 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
   };
   insertMessage(ctx.db, message);
   const isSystem = draft.senderType === 'system';
-  const isFirstResponse = draft.senderType === 'agent' && conversation.firstResponseAt === null && draft.isOpening !== true;
+  // A caller hears no message: answering is what responds to a call (calls.ts).
+  const isFirstResponse = draft.senderType === 'agent' && conversation.firstResponseAt === null && conversation.channel !== 'call';
   const next: ConversationRecord = {
     ...conversation,
     lastLineAt: createdAt,
     updatedAt: later(createdAt, conversation.updatedAt),
     ...(isSystem ? {} : { preview: firstChars(draft.body, previewChars), lastMessageAt: createdAt }),
     ...(draft.senderType === 'visitor' ? { lastCustomerMessageAt: createdAt } : {}),
-    ...(isFirstResponse ? { firstResponseAt: createdAt } : {}),
+    // Who was written to first waited for nobody: reports know it by this, and what follows is no response either.
+    ...(isFirstResponse ? { firstResponseAt: draft.isOpening === true ? conversation.createdAt : createdAt } : {}),
   };
   touchConversation(ctx.db, next, { isFirstResponse });
   if (isFirstResponse) foldChange(ctx, conversation, next);

@@ -52,7 +52,7 @@ export interface OutsidePorts {
   copyAttachment(copy: AttachmentCopy): Promise<string>;
   steerCall(item: CallOrderItem): Promise<string>;
   releaseNumber(item: NumberReleaseItem): Promise<string>;
-  sendSms(item: { id: string; sms: Sms }): Promise<string>;
+  sendSms(item: { id: string; workspaceId: string; sms: Sms }): Promise<string>;
   /** Rejects with an error whose message is for who asked for the crawl. */
   crawl(item: { workspaceId: string; jobId: string }): Promise<string>;
   embed(item: { workspaceId: string }): Promise<string>;
@@ -98,7 +98,7 @@ export function outboxKinds(ports: OutsidePorts): OutboxKinds {
     },
     [smsKind]: {
       retryDelaysMs: smsRetryDelaysMs,
-      deliver: (item) => ports.sendSms({ id: item.id, sms: item.payload as Sms }),
+      deliver: (item) => ports.sendSms({ id: item.id, workspaceId: item.workspaceId, sms: item.payload as Sms }),
     },
     [crawlKind]: {
       retryDelaysMs: crawlRetryDelaysMs,

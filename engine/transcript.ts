@@ -35,16 +35,21 @@ export const mailTranscript = command('conversation.emailTranscript', (ctx, para
   }
   if (parts.length < newest.length) parts.unshift('Earlier messages are left out.\n');
   const text = parts.join('\n');
-  enqueueMail(ctx, {
-    to: params.to,
-    subject: params.subject,
-    from: mainAddress(ctx, params.mailHost),
-    fromName: oneLine(theWorkspace(ctx).name),
-    text,
-    html: htmlOf(text),
-    // Nobody wrote it, so no machine shall answer it (RFC 3834).
-    headers: { 'Auto-Submitted': 'auto-generated' },
-  });
+  // About the conversation, so that erasing its customer finds it, whoever it went to.
+  enqueueMail(
+    ctx,
+    {
+      to: params.to,
+      subject: params.subject,
+      from: mainAddress(ctx, params.mailHost),
+      fromName: oneLine(theWorkspace(ctx).name),
+      text,
+      html: htmlOf(text),
+      // Nobody wrote it, so no machine shall answer it (RFC 3834).
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    },
+    { subjectId: conversation.id },
+  );
   return { status: 'queued' };
 });
 

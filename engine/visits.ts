@@ -50,7 +50,8 @@ export const openSession = command('widget.openSession', (ctx, params: SessionPa
   };
   if (returning === undefined) insertVisitor(ctx.db, visitor);
   noteVisit(ctx, visitor.id, returning?.lastSeenAt);
-  const named = identify(ctx, visitor, { name: params.name, email: params.email });
+  // A blocked one stays who it was: it may not say otherwise here either.
+  const named = identify(ctx, visitor, visitor.blockedAt === null ? { name: params.name, email: params.email } : {});
   tell(ctx, { type: 'visitor.online', audience: chatAudience, data: { visitor: named } });
   return loadPage(ctx, named, params.url);
 });

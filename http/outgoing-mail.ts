@@ -21,7 +21,7 @@ export interface OutgoingMailPorts {
 /** Resolves to the server's answer. Rejects as the sender does. */
 export async function sendQueuedMail(ports: OutgoingMailPorts, item: { workspaceId: string; id: string; mail: Mail }): Promise<string> {
   const { fromName, from = ports.mailFrom, isSecret: _, ...mail } = item.mail;
-  return ports.sender.send({ ...mail, id: item.id, from: { address: from, ...(fromName === undefined ? {} : { name: fromName }) }, ...domainParts(ports, item.workspaceId, from) });
+  return ports.sender.send({ ...mail, id: item.id, workspaceId: item.workspaceId, from: { address: from, ...(fromName === undefined ? {} : { name: fromName }) }, ...domainParts(ports, item.workspaceId, from) });
 }
 
 /** What a private key is sealed as. */

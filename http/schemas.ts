@@ -16,6 +16,8 @@ export const Subject = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^
 const webAddress = { maxLength: 2048, pattern: '^[hH][tT][tT][pP][sS]?://[^\\s/?#]' };
 /** A web address. */
 export const Url = Type.String({ format: 'uri', ...webAddress });
+/** Where a browser is. Browsers leave [ ] | ^ { } ` and a % alone as they are, which no URI has (RFC 3986): it is what they say it is. */
+export const PageUrl = Type.String({ ...webAddress, description: 'An http or https address, as the browser has it.' });
 /** A web address as people type it: its host may be in any script. */
 export const TypedUrl = Type.String({ ...webAddress, description: 'An http or https address.' });
 export const Hex = Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: 'A hex colour, such as #2563eb.' });

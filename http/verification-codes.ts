@@ -35,8 +35,8 @@ export interface CodePorts {
   readonly secrets: SecretBox;
   now(): number;
   mail(message: { workspaceId: string; id: string; to: string; subject: string; text: string; fromName: string }): Promise<string>;
-  text(message: { id: string; to: string; body: string }): Promise<string>;
-  speak(message: { id: string; to: string; body: string }): Promise<string>;
+  text(message: { workspaceId: string; id: string; to: string; body: string }): Promise<string>;
+  speak(message: { workspaceId: string; id: string; to: string; body: string }): Promise<string>;
 }
 
 /** Sends a code by its channel. Rejects with OutsideFailure once it is worth nothing any more, and as the ports do. */
@@ -56,11 +56,11 @@ export async function sendCode(ports: CodePorts, item: { workspaceId: string; id
         fromName: workspaceName,
       });
     case 'sms':
-      return ports.text({ id: item.id, to, body: `${code} is your code for ${workspaceName}. It works for ${minutes}. Tell it to nobody.` });
+      return ports.text({ id: item.id, workspaceId: item.workspaceId, to, body: `${code} is your code for ${workspaceName}. It works for ${minutes}. Tell it to nobody.` });
     case 'voice': {
       // Digit by digit, or a voice would read a number; twice, since nobody has a pen at hand.
       const spoken = [...code].join(', ');
-      return ports.speak({ id: item.id, to, body: `Hello. Your code for ${workspaceName} is: ${spoken}. Again: ${spoken}. Goodbye.` });
+      return ports.speak({ id: item.id, workspaceId: item.workspaceId, to, body: `Hello. Your code for ${workspaceName} is: ${spoken}. Again: ${spoken}. Goodbye.` });
     }
   }
 }

@@ -32,6 +32,10 @@ const gather: readonly string[] = [
      OR EXISTS (SELECT 1 FROM message, json_each(message.attachments) WHERE conversationId IN (SELECT id FROM erasedConversation) AND instr(json_extract(value, '$.url'), upload.key) > 0)`,
 ];
 
+/** What left, or was to leave, for the contact or about it. */
+const outgoing = `subjectId IN (SELECT id FROM erasedSubject) OR lower(target) IN (SELECT address FROM erasedAddress) OR lower(target) IN (SELECT 'verification:' || address FROM erasedAddress)
+     OR EXISTS (SELECT 1 FROM json_tree(payload) WHERE json_tree.atom IS NOT NULL AND lower(json_tree.atom) IN (SELECT address FROM erasedAddress))`;
+
 const erase: readonly string[] = [
   // A browser that another person has used since is that person's, what it said of itself before is not.
   `UPDATE event SET audience = ${nobody}, data = '{}' WHERE conversationId IN (SELECT id FROM erasedConversation) OR json_extract(data, '$.visitor.id') IN (SELECT id FROM erasedVisitor)
@@ -61,9 +65,8 @@ const erase: readonly string[] = [
   `UPDATE visitor SET email = NULL, name = NULL, phoneE164 = NULL, ip = NULL, country = NULL, userAgent = NULL, geo = NULL, wcEnrichment = NULL, contactId = NULL, currentPageUrl = NULL
    WHERE id IN (SELECT id FROM erasedVisitor)`,
   'DELETE FROM visitorChange WHERE visitorId IN (SELECT id FROM erasedVisitor)',
-  `UPDATE outbox SET payload = '{}', lastAnswer = NULL, settledAt = coalesce(settledAt, @at), isFirst = 0, state = iif(state = 'queued', 'failed', state)
-   WHERE subjectId IN (SELECT id FROM erasedSubject) OR lower(target) IN (SELECT address FROM erasedAddress) OR lower(target) IN (SELECT 'verification:' || address FROM erasedAddress)
-     OR EXISTS (SELECT 1 FROM json_tree(payload) WHERE json_tree.atom IS NOT NULL AND lower(json_tree.atom) IN (SELECT address FROM erasedAddress))`,
+  `UPDATE outbox SET target = 'erased', payload = '{}', lastAnswer = NULL, settledAt = coalesce(settledAt, @at), isFirst = 0, state = iif(state = 'queued', 'failed', state)
+   WHERE ${outgoing}`,
   // The first of those that still wait for the same target.
   `UPDATE outbox SET isFirst = 1 WHERE state = 'queued' AND rowid IN (SELECT min(rowid) FROM outbox WHERE state = 'queued' GROUP BY target)`,
   `UPDATE audit SET before = NULL, after = NULL, context = NULL WHERE targetId IN (SELECT id FROM erasedSubject)`,
@@ -90,14 +93,39 @@ export function uploadsOf(db: Database, contactId: string): string[] {
     .map(({ url }) => url);
 }
 
+/** What left for the contact or about it: ids of mails and texts, as far as they are still known, and the addresses that others went to. */
+export function sentTo(db: Database, contactId: string): { ids: string[]; addresses: string[] } {
+  gatherWhat(db, contactId);
+  const ids = db.all<{ id: string }>(
+    `SELECT id FROM outbox WHERE ${outgoing}
+     UNION SELECT substr(mailId, 1, instr(mailId, '@') - 1) FROM mail WHERE direction = 'out' AND conversationId IN (SELECT id FROM erasedConversation)`,
+  );
+  const addresses = db.all<{ address: string }>('SELECT address FROM erasedAddress');
+  dropGathered(db);
+  return { ids: ids.map(({ id }) => id), addresses: addresses.map(({ address }) => address) };
+}
+
+/** All that ever left, as far as it is still known. */
+export function sentIds(db: Database): string[] {
+  return db.all<{ id: string }>(`SELECT id FROM outbox UNION SELECT substr(mailId, 1, instr(mailId, '@') - 1) FROM mail WHERE direction = 'out'`).map(({ id }) => id);
+}
+
+function gatherWhat(db: Database, contactId: string): void {
+  for (const sql of gather) db.run(sql, sql.includes('@contactId') ? { contactId } : []);
+}
+
+function dropGathered(db: Database): void {
+  for (const table of ['erasedVisitor', 'erasedConversation', 'erasedAddress', 'erasedSubject', 'erasedUpload']) db.run(`DROP TABLE ${table}`);
+}
+
 /** Inside the caller's transaction. */
 export function eraseContact(db: Database, contact: { contactId: string; at: string }): Erased {
-  for (const sql of gather) db.run(sql, sql.includes('@contactId') ? { contactId: contact.contactId } : []);
+  gatherWhat(db, contact.contactId);
   const count = (table: string): number => db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`)?.count ?? 0;
   const messages = db.get<{ count: number }>('SELECT count(*) AS count FROM message WHERE conversationId IN (SELECT id FROM erasedConversation)')?.count ?? 0;
   const erased = { visitors: count('erasedVisitor'), conversations: count('erasedConversation'), messages };
   for (const sql of erase) db.run(sql, sql.includes('@contactId') ? { contactId: contact.contactId } : sql.includes('@at') ? { at: contact.at } : []);
-  for (const table of ['erasedVisitor', 'erasedConversation', 'erasedAddress', 'erasedSubject', 'erasedUpload']) db.run(`DROP TABLE ${table}`);
+  dropGathered(db);
   return erased;
 }
 

@@ -2,6 +2,7 @@
 // it is a new document.
 
 import type { Database } from './database.ts';
+import { toJson } from './json.ts';
 
 export type KbDocumentState = 'staged' | 'served' | 'shadowed' | 'removed';
 
@@ -69,12 +70,17 @@ export function withoutEmbeddingOfJob(db: Database, jobId: string, model: string
   )?.id;
 }
 
-/** Pages, served or shadowed, that a crawl of `rootUrl` replaces when it is done: those of earlier crawls of it, and any with the address of one of its own. */
-export function replacedByJob(db: Database, job: { jobId: string; rootUrl: string }): Pick<KbDocumentRecord, 'id' | 'sourceUrl' | 'articleId'>[] {
+/** What the pages that are there were crawled from, as it was written then. */
+export function servedRootUrls(db: Database): string[] {
+  return db.all<{ rootUrl: string }>(`SELECT DISTINCT rootUrl FROM kbDocument WHERE state IN ('served', 'shadowed') AND rootUrl IS NOT NULL`).map(({ rootUrl }) => rootUrl);
+}
+
+/** Pages, served or shadowed, that a crawl replaces when it is done: those of earlier crawls of `rootUrls`, and any with the address of one of its own. */
+export function replacedByJob(db: Database, job: { jobId: string; rootUrls: readonly string[] }): Pick<KbDocumentRecord, 'id' | 'sourceUrl' | 'articleId'>[] {
   return db.all(
     `SELECT id, sourceUrl, articleId FROM kbDocument AS d WHERE d.state IN ('served', 'shadowed') AND d.sourceType = 'url'
-       AND (d.rootUrl = @rootUrl OR EXISTS (SELECT 1 FROM kbDocument AS n WHERE n.sourceUrl = d.sourceUrl AND n.jobId = @jobId AND n.state = 'staged'))`,
-    { ...job },
+       AND (d.rootUrl IN (SELECT value FROM json_each(@rootUrls)) OR EXISTS (SELECT 1 FROM kbDocument AS n WHERE n.sourceUrl = d.sourceUrl AND n.jobId = @jobId AND n.state = 'staged'))`,
+    { jobId: job.jobId, rootUrls: toJson(job.rootUrls) },
   );
 }
 

@@ -48,7 +48,7 @@ export interface Figures extends Counts {
 
 export const noCounts: Readonly<Counts> = { conversations: 0, open: 0, pending: 0, solved: 0, closed: 0, missed: 0, rated: 0, ratingSum: 0 };
 
-/** Undefined for spam, which counts nowhere. An agent's own opening message is no response. */
+/** Undefined for spam, which counts nowhere. What an agent began has its first response when it began: nobody waited for one, and it is not missed. */
 export function figuresOf(conversation: ReportedConversation): Figures | undefined {
   const { status, createdAt, firstResponseAt, solvedAt, rating } = conversation;
   if (status === 'spam') return undefined;

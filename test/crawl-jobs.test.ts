@@ -49,6 +49,18 @@ t.test('[3 crawl job] ingesting an address again replaces its documents, all at 
   t.notMatch(JSON.stringify(await search(service, owner.token, 'are dogs allowed', 50)), /outside the gates/);
 });
 
+t.test('[3 crawl job] the same address in another spelling is the same address', async (t) => {
+  const { site, service, owner, base } = await start(t);
+  for (const [index, url] of [base, `${base}/`, `${base.replace('http://shop', 'HTTP://SHOP')}`, `${base}/#prices`].entries()) {
+    site.page('/', `<p>A ticket costs ten crowns for everybody.</p><a href="/only-in-${index}">more</a>`).page(`/only-in-${index}`, `<p>Dogs must stay outside the gates of park ${index}.`);
+    t.equal((await ingest(service, owner.token, { url })).status, 'done', url);
+    t.same(await paths(service, owner.token), ['/', `/only-in-${index}`], url);
+  }
+  site.page('/docs', '<p>How to get to the park.');
+  await ingest(service, owner.token, { url: `${base}/docs` });
+  t.same(await paths(service, owner.token), ['/', '/docs', '/only-in-3'], 'another address is another');
+});
+
 t.test('[3 crawl job] a crawl that fails says why, and what was there stays', async (t) => {
   const { site, service, owner, base } = await start(t);
   site.page('/', '<p>A ticket costs ten crowns for everybody.');

@@ -9,6 +9,7 @@ import { type SmtpOptions, startSmtp, type Verdict } from './support/smtp.ts';
 
 const mail: OutgoingMail = {
   id: '01a1faa5-20b4-76c0-bd16-f71190000001',
+  workspaceId: '01a1faa5-20b4-76c0-bd16-f7119000000a',
   from: { address: 'help@shop.example', name: 'Shop' },
   to: 'ann@example.com',
   subject: 'Hello',
@@ -121,7 +122,7 @@ t.test('nothing that a customer names makes a header, a recipient or a body of i
   const evil: OutgoingMail = { ...mail, from: { address: 'help@shop.example', name: hostile }, subject: hostile, headers: { 'X-Given': hostile } };
   await senderTo(t, smtp.url).send(evil);
   await outboxSender(folder).send(evil);
-  const raws = [smtp.accepted[0]?.raw ?? '', readFileSync(join(folder, `${mail.id}.eml`), 'utf8')];
+  const raws = [smtp.accepted[0]?.raw ?? '', readFileSync(join(folder, mail.workspaceId, `${mail.id}.eml`), 'utf8')];
   t.same(smtp.accepted[0]?.to, ['ann@example.com']);
   for (const raw of raws) {
     const headers = headersOf(raw);
@@ -140,9 +141,10 @@ t.test('an address is one address', async (t) => {
   t.notOk(smtp.seen.some(({ to }) => to.includes('victim@example.com')));
 });
 
-t.test('outbox folder: a mail is there complete or not at all, under its id', async (t) => {
-  const folder = join(tempFolder(t), 'outbox');
-  const sender = outboxSender(folder);
+t.test('outbox folder: a mail is there complete or not at all, under its workspace\'s and its own id', async (t) => {
+  const outbox = join(tempFolder(t), 'outbox');
+  const folder = join(outbox, mail.workspaceId);
+  const sender = outboxSender(outbox);
   t.equal(await sender.send(mail), join(folder, `${mail.id}.eml`));
   t.same(readdirSync(folder), [`${mail.id}.eml`]);
   t.match(headersOf(readFileSync(join(folder, `${mail.id}.eml`), 'utf8')), { 'message-id': `<${mail.id}@shop.example>` });
@@ -156,9 +158,10 @@ t.test('outbox folder: a mail is there complete or not at all, under its id', as
 });
 
 t.test('outbox folder: one that cannot be written to fails the try and leaves nothing', async (t) => {
-  const folder = join(tempFolder(t), 'outbox');
+  const outbox = join(tempFolder(t), 'outbox');
+  const folder = join(outbox, mail.workspaceId);
   mkdirSync(join(folder, `${mail.id}.eml.part`), { recursive: true });
-  await t.rejects(outboxSender(folder).send(mail));
+  await t.rejects(outboxSender(outbox).send(mail));
   t.same(readdirSync(folder), [`${mail.id}.eml.part`]);
 });
 

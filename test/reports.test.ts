@@ -127,6 +127,22 @@ t.test('reports', async (t) => {
     for (const query of ['limit=0', 'limit=201', 'offset=-1', 'rated=2', 'missed=yes', 'status=done']) t.match(await service.get(`/reports/conversations?${query}`, owner.token), { status: 400, body: { error: 'invalid_query' } }, query);
   });
 
+  t.test('[4.13] a ticket that was opened for the customer waited for nobody: no response time, and not given up', async (t) => {
+    const owner = await service.workspace();
+    const open = async (): Promise<{ id: string }> => (await service.post('/tickets', { customerEmail: 'kim@customer.example', subject: 'Your order', body: 'It left today.' }, owner.token)).body;
+    await setStatus((await open()).id, 'solved', owner.token);
+    const { id } = await open();
+    await service.pass(hourMs);
+    await write(id, owner.token);
+    const asked = await service.customer(owner.embedId);
+    await service.post('/widget/tickets', { body: 'Where is it?', email: 'lou@customer.example' }, asked.token);
+    const question = (await service.get('/conversations/queue?channel=ticket', owner.token)).body.conversations.find((one: { id: string }) => one.id !== id);
+    await setStatus(question.id, 'solved', owner.token);
+    t.match(await report('tickets/response-times', owner.token), { firstResponse: { medianSeconds: null, p90Seconds: null } });
+    t.strictSame((await report('customers', owner.token)).abandonment.ticket, { abandoned: 1, total: 3, rate: 0.3333 }, 'but a question that nobody answered was');
+    t.strictSame((await report('conversations?missed=1', owner.token)).conversations.map((one: { id: string }) => one.id), [question.id]);
+  });
+
   t.test('[4.13] agents see their own figures, supervisors those of their departments, admins all', async (t) => {
     const owner = await service.workspace();
     const sales = (await service.post('/departments', { name: 'Sales', memberIds: [] }, owner.token)).body;
@@ -196,6 +212,17 @@ t.test('reports', async (t) => {
     t.match((await report('customers', owner.token)).abandonment.call, { abandoned: 1, total: 2, rate: 0.5 });
     t.strictSame((await report('conversations?missed=1', owner.token)).conversations.map((one: { id: string }) => one.id), [missed.id]);
     t.match(await report('tickets/response-times?channel=call', owner.token), { firstResponse: { medianSeconds: 4 } });
+  });
+
+  t.test('[4.13] what is written about a call that nobody answered is no answer', async (t) => {
+    const owner = await service.workspace();
+    const line = await claimLine(service, owner);
+    const { id, callId } = await ringLine(service, line);
+    await deliver(service, line, { type: 'ended', callId });
+    await service.post(`/conversations/${id}/messages`, { body: 'Rang back, nobody there' }, owner.token);
+    t.strictSame((await report('customers', owner.token)).abandonment.call, { abandoned: 1, total: 1, rate: 1 });
+    t.match(await report('tickets/response-times?channel=call', owner.token), { firstResponse: { medianSeconds: null } });
+    t.equal((await report('conversations?missed=1', owner.token)).total, 1);
   });
 
   t.test('[4.13] conversions: by goal and time, by whom they are attributed to; a deleted goal stays', async (t) => {

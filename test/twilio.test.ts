@@ -350,6 +350,6 @@ t.test('[providers] a carrier that does not answer is a 503 in time, never a han
   await t.rejects(carrier.search({ kind: 'local', areaCode: '415', limit: 1, isHeld: () => false }), CarrierUnavailable);
   const nobody = twilioCarrier({ ...settings, apiUrl: 'http://127.0.0.1:1' });
   await t.rejects(nobody.buy({ e164: '+14155550101', label: 'x' }), CarrierUnavailable);
-  await t.rejects(carrier.sendSms({ id: '1', to: caller, body: 'x' }), { name: 'CarrierRefused', message: 'TWILIO_SMS_FROM is not set' });
-  await t.rejects(carrier.speak({ id: '1', to: caller, body: 'x' }), { name: 'CarrierRefused', message: 'TWILIO_VOICE_FROM is not set' });
+  await t.rejects(carrier.sendSms({ id: '1', workspaceId: 'w', to: caller, body: 'x' }), { name: 'CarrierRefused', message: 'TWILIO_SMS_FROM is not set' });
+  await t.rejects(carrier.speak({ id: '1', workspaceId: 'w', to: caller, body: 'x' }), { name: 'CarrierRefused', message: 'TWILIO_VOICE_FROM is not set' });
 });

@@ -6,6 +6,7 @@ import { Database, type Migration } from '../store/database.ts';
 import { directoryMigrations } from '../store/migrations/directory.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
 import { password } from './support/api.ts';
+import { claimLine, deliver, ringLine } from './support/calls.ts';
 import { tempFolder } from './support/folder.ts';
 import { startService } from './support/service.ts';
 import { oldData } from './support/upgrades.ts';
@@ -92,4 +93,36 @@ t.test('an upgrade that is killed at any statement leaves the version before, wh
     Database.openWriter(path, workspaceMigrations.slice(0, migration.version)).close();
   }
   t.ok(killed > 50, `${killed} deaths`);
+});
+
+t.test('[4.13] what counted as a response and was none is put right, and reports are counted again', async (t) => {
+  const dataDir = tempFolder(t);
+  const env = { RATE_LIMITS: 'off' };
+  const before = await startService(t, { dataDir, env });
+  const owner = await before.workspace();
+  const opened = (await before.post('/tickets', { customerEmail: 'kim@customer.example', subject: 'Your order', body: 'It left today.' }, owner.token)).body;
+  const customer = await before.customer(owner.embedId);
+  await before.post('/widget/tickets', { body: 'Where is it?', email: 'lou@customer.example' }, customer.token);
+  const asked = (await before.get('/conversations/queue?channel=ticket', owner.token)).body.conversations.find((one: { id: string }) => one.id !== opened.id);
+  for (const { id } of [opened, asked]) await before.post(`/conversations/${id}/status`, { status: 'solved' }, owner.token);
+  const line = await claimLine(before, owner);
+  const call = await ringLine(before, line);
+  await deliver(before, line, { type: 'ended', callId: call.callId });
+  await before.stop();
+
+  // As version 26 left it, with what it made of a line about the call.
+  const db = Database.openWriter(workspacePath(dataDir, owner.workspaceId), workspaceMigrations);
+  db.run('UPDATE conversation SET firstResponseAt = NULL WHERE id = ?', [opened.id]);
+  db.run('UPDATE conversation SET firstResponseAt = updatedAt WHERE id = ?', [call.id]);
+  const migration = workspaceMigrations[26];
+  t.equal(migration?.name, 'first-responses');
+  for (const statement of migration === undefined ? [] : statementsOf(db, migration)) db.run(statement);
+  db.close();
+
+  const after = await startService(t, { dataDir, env, clock: before.clock });
+  await after.pass(1000);
+  const report = async (path: string): Promise<any> => (await after.get(`/reports/${path}`, owner.token)).body;
+  t.match((await report('customers')).abandonment, { ticket: { abandoned: 1, total: 2 }, call: { abandoned: 1, total: 1 } });
+  t.strictSame((await report('conversations?missed=1')).conversations.map((one: { id: string }) => one.id).sort(), [asked.id, call.id].sort());
+  t.match(await report('tickets/response-times?channel=call'), { firstResponse: { medianSeconds: null } });
 });

@@ -126,6 +126,11 @@ t.test('a blocked visitor', async (t) => {
     t.match(await service.socket('visitor', { protocols: ['messaging.v1', `bearer.${chat.customer.token}`] }).closed, { code: 4403 });
     t.equal((await service.get(`/conversations/${chat.id}/messages`, owner.token)).body.messages.length, 1, 'nothing got through');
 
+    await service.post(`/conversations/${chat.id}/messages`, { body: 'SECRET' }, owner.token);
+    const session = await service.post('/widget/sessions', { siteId: owner.embedId, visitorToken: chat.customer.token, url: 'https://shop.example/', name: 'Somebody Else', email: 'else@customer.example' });
+    t.match(session, { status: 200, body: { visitor: { name: null, email: null }, conversation: { id: chat.id, preview: null }, campaigns: [] } }, 'who it is does not change, and what is said to it is kept from it');
+    t.strictSame((await service.get('/contacts', owner.token)).body.contacts, [], 'nor does it make a contact');
+
     await service.pass(1000);
     t.equal((await block(chat.customer.visitorId)).body.visitor.blockedAt, at, 'blocking again changes nothing');
     t.equal((await unblock(chat.customer.visitorId)).body.visitor.blockedAt, null);

@@ -103,6 +103,12 @@ t.test('the widget on a page', { skip: noBrowser }, async (t) => {
     t.match(await agent.next('visitor.page_viewed'), { data: { visitor: { id: online.data.visitor.id, currentPageUrl: `${origin}/fourth`, visitCount: 1 } } }, 'in another tab, too');
   });
 
+  t.test('[4.12] it is there on a page whose address is no URI by the letter', async (t) => {
+    const page = await browsing.open({ path: '/shoes?filter[colour]=red|blue&sale=50%#{all}' });
+    await widgetOf(page).launcher.waitFor();
+    t.match(page.url(), /filter\[colour\]=red\|blue/, 'browsers leave it as it is');
+  });
+
   t.test('[4.12] nothing but the install script before consent', async (t) => {
     browsing.host('/consent', { script: 'data-consent="required"' });
     browsing.requests.length = 0;

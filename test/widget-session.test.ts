@@ -71,6 +71,17 @@ t.test('widget sessions', async (t) => {
     for (const [body, field] of rows) t.match(await open(body), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [field]: [String] } } } }, JSON.stringify(body).slice(0, 60));
   });
 
+  t.test('[4.12] a page is where the browser says it is, in its spelling, which is not always a URI', async (t) => {
+    const { visitorToken } = (await open({})).body;
+    for (const typed of ['/s?filter[color]=red&size[]=9', '/a|b', '/?q=a^b', '/?q={x}', '/100%', '/#!/cart#2', '/?q=`', '/?q=<b>"\\ ü', `/${'x'.repeat(2048 - 'https://shop1.example/'.length)}`]) {
+      const url = new URL(typed, 'https://shop1.example').href;
+      const opened = await open({ url });
+      t.equal(opened.status, 200, url.slice(0, 60));
+      t.equal((await service.post('/widget/page-views', { url }, visitorToken)).status, 200, url.slice(0, 60));
+      t.equal((await service.get(`/visitors/${opened.body.visitor.id}`, owner.token)).body.visitor.currentPageUrl, url);
+    }
+  });
+
   t.test('[4.12] agents are told of a visitor that comes, and of the pages it goes to', async (t) => {
     const socket = await service.agentSocket(owner.token);
     const { visitor, visitorToken } = (await open({ name: 'Lou' })).body;

@@ -17,7 +17,7 @@ import { findSiteByEmbedId } from '../../store/sites.ts';
 import { defaultLimit, parseTime } from '../cursor.ts';
 import { mayUseSite } from '../own-origin.ts';
 import { route } from '../route.ts';
-import { CampaignContent, CampaignFrequency, CustomerConversation, Email, Id, Message, MessageList, MessageQuery, nullable, RepeatableMessageInput, Url, VisitorSelf } from '../schemas.ts';
+import { CampaignContent, CampaignFrequency, CustomerConversation, Email, Id, Message, MessageList, MessageQuery, nullable, PageUrl, RepeatableMessageInput, VisitorSelf } from '../schemas.ts';
 
 const PersonName = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
 const WidgetSite = Type.Object({ embedId: Type.String(), name: Type.String(), primaryColor: Type.String(), launcherPosition: Type.Enum(['right', 'left']), welcomeMessage: Type.String() });
@@ -56,7 +56,7 @@ export const widgetRoutes = [
     body: Type.Object({
       siteId: Type.String({ minLength: 1, maxLength: 100, description: 'The embedId of the install snippet.' }),
       visitorToken: Type.Optional(Type.String({ maxLength: 200 })),
-      url: Url,
+      url: PageUrl,
       name: Type.Optional(PersonName),
       email: Type.Optional(Email),
     }),
@@ -114,7 +114,7 @@ export const widgetRoutes = [
     summary: 'Say which page is open',
     description: 'Completes the goals that the page meets, and answers the campaigns that may be shown on it.',
     access: { kind: 'visitor' },
-    body: Type.Object({ url: Url }),
+    body: Type.Object({ url: PageUrl }),
     reply: { status: 200, schema: Type.Object({ campaigns: Campaigns }) },
     refusals: [],
     async run({ workspaceId, caller, body }, { engine }) {

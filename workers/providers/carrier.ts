@@ -65,6 +65,8 @@ export type CarrierEvent = {
 export interface OutgoingSms {
   /** Stays the same over every attempt. */
   readonly id: string;
+  /** Whose it is. */
+  readonly workspaceId: string;
   readonly to: string;
   readonly body: string;
 }
