@@ -1,6 +1,6 @@
 // Figures for Prometheus. The only importer of prom-client. Nothing else counts; everything that is measured comes here.
 
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Metrics {
@@ -27,7 +27,10 @@ const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 /** The loop is looked at this often; the histogram counts the pause between two looks as delay, which is taken off again. */
 const loopResolutionMs = 10;
 
-export function createMetrics(gauges: Gauges): Metrics {
+/** What tells how late the loop's turns are, in nanoseconds. */
+export type LoopDelay = Pick<IntervalHistogram, 'enable' | 'disable' | 'reset' | 'percentile' | 'max'>;
+
+export function createMetrics(gauges: Gauges, loop: LoopDelay = monitorEventLoopDelay({ resolution: loopResolutionMs })): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const requests = new Histogram({ name: 'switchboard_request_seconds', help: 'Time from the last header to the reply, by operation and status.', labelNames: ['operation', 'status'] as const, buckets: latencyBuckets, registers });
@@ -36,7 +39,6 @@ export function createMetrics(gauges: Gauges): Metrics {
   const batches = new Histogram({ name: 'switchboard_batch_commands', help: 'Commands committed together.', buckets: batchBuckets, registers });
   const commands = new Counter({ name: 'switchboard_commands_total', help: 'Commands that reached a lane.', registers });
 
-  const loop = monitorEventLoopDelay({ resolution: loopResolutionMs });
   loop.enable();
   const delaySeconds = (ns: number): number => Math.max(0, ns / 1e9 - loopResolutionMs / 1000);
   const gauge = (name: string, help: string, read: () => number): void => {

@@ -2,7 +2,7 @@
 // better-sqlite3. It knows no table and no rule; store/*.ts holds the queries, engine/runtime/lane.ts decides when to
 // begin, commit and sync. A COMMIT here does not wait for the disk: what must be durable waits for sync().
 
-import { close, closeSync, fdatasync, fdatasyncSync, fsync, fsyncSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
+import { accessSync, close, closeSync, constants, existsSync, fdatasync, fdatasyncSync, fsync, fsyncSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { getLoadablePath } from 'sqlite-vec';
@@ -79,6 +79,8 @@ export class Database {
   static openWriter(path: string, migrations: readonly Migration[], syncToDisk: SyncToDisk = askDisk): Database {
     let sqlite: Sqlite.Database | undefined;
     try {
+      // SQLite opens what may not be written to all the same, for reading, and leaves a log beside it that may not be written to either.
+      if (existsSync(path)) accessSync(path, constants.W_OK);
       syncFoundLog(path, syncToDisk);
       sqlite = new Sqlite(path);
       const mode = sqlite.pragma('journal_mode = WAL', { simple: true });
@@ -90,6 +92,8 @@ export class Database {
       sqlite.pragma('temp_store = MEMORY');
       addFunctions(sqlite);
       migrate(sqlite, migrations);
+      // Its log may be such a one. Nothing is written.
+      sqlite.exec('BEGIN; PRAGMA user_version = 0; ROLLBACK');
     } catch (cause) {
       sqlite?.close();
       throw new DatabaseUnusable(`${path} cannot be used: ${messageOf(cause)}`, { cause });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { Database } from '../store/database.ts';
@@ -7,18 +7,36 @@ import { Api, password } from './support/api.ts';
 import { tempFolder } from './support/folder.ts';
 import { lived, secretOf } from './support/lived.ts';
 import { runCommand, ServiceProcess } from './support/process.ts';
+import type { Teardown } from './support/service.ts';
+
+/** A backup gives way to everybody: against a writer without an end, on a machine that is busy, it would take minutes. */
+const most = 300;
+
+/** Resolves when something of that name was made in the folder. */
+function appears(t: Teardown, folder: string, name: string): Promise<void> {
+  return new Promise((resolve) => {
+    const watching = watch(folder, (_, changed) => changed === name && resolve());
+    t.teardown(() => watching.close());
+  });
+}
 
 t.test('everything, copied while it is written to, comes back elsewhere as it was at a moment', async (t) => {
   const { dataDir, service, api, one, two } = await lived(t);
   const secret = await secretOf(api, one.token);
-  const copy = join(tempFolder(t), 'copy');
+  const folder = tempFolder(t);
+  const copy = join(folder, 'copy');
   let isDone = false;
   let acknowledged = 0;
   const before = (await api.messages(one.conversationId, one.token)).length;
+  const making = runCommand(['backup', copy], { DATA_DIR: dataDir });
   const writing = (async () => {
-    for (; !isDone; acknowledged += 1) await api.post(`/conversations/${one.conversationId}/messages`, { body: `number ${acknowledged}` }, one.token);
+    await appears(t, folder, 'copy.part');
+    for (; !isDone && acknowledged < most; acknowledged += 1) {
+      const { status } = await api.post(`/conversations/${one.conversationId}/messages`, { body: `number ${acknowledged}` }, one.token);
+      if (status !== 201) throw new Error(`number ${acknowledged} was answered with ${status}`);
+    }
   })();
-  const made = await runCommand(['backup', copy], { DATA_DIR: dataDir });
+  const made = await making;
   isDone = true;
   await writing;
   t.match(made, { code: 0, stderr: '', stdout: /2 workspaces, \d+ messages, .*, checked\n$/ });

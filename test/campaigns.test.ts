@@ -86,9 +86,8 @@ t.test('campaigns', async (t) => {
     const ids = [];
     for (const value of ['(a+)+$', '(a|aa)+!', '(x+x+)+y', '(.*)*=']) ids.push((await live({ name: value, triggerRules: { urlMatch: { operator: 'regex', value } } })).id);
     const { token } = await service.customer(owner.embedId);
-    const startedAt = performance.now();
-    await pageView(token, `https://shop.example/${'a'.repeat(2000)}?`);
-    t.ok(performance.now() - startedAt < 500, 'four patterns that double with each letter, on two thousand of them');
+    // Four patterns that double with each letter, on two thousand of them: an engine that backtracks would never answer.
+    t.same(await pageView(token, `https://shop.example/${'a'.repeat(2000)}?`), []);
     await archiveAll();
     t.equal(ids.length, 4);
   });

@@ -23,16 +23,26 @@ function load(...args: string[]): Promise<RunOfCommand> {
   });
 }
 
+/** On a machine that is busy a second may be over before the first answer; then it is asked for longer. */
+async function loadUntil(isEnough: (run: RunOfCommand) => boolean, ...args: string[]): Promise<RunOfCommand> {
+  for (const seconds of [1, 4]) {
+    const run = await load(...args, '--duration', String(seconds));
+    if (isEnough(run)) return run;
+  }
+  return load(...args, '--duration', '15');
+}
+
 t.test('[load] every scenario, in a workspace of its own: one table, one file, 0', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' }, clock: systemClock() });
   const file = join(tempFolder(t), 'figures.json');
-  const { code, stdout, stderr } = await load(service.url, '--connections', '3', '--duration', '1', '--json', file);
+  const figures = (): { scenario: string; answers: number; perSecond: number; p99Ms: number; failures: object }[] => JSON.parse(readFileSync(file, 'utf8')).figures;
+  const { code, stdout, stderr } = await loadUntil((run) => run.code !== 0 || figures().every(({ answers, perSecond }) => answers > 0 && perSecond > 0), service.url, '--connections', '3', '--json', file);
   t.equal(code, 0, stderr);
   t.same([...stdout.matchAll(/^\| ([a-z-]+) +\| +[\d.,]+ \/s +\| [\d.,]+ ms +\| [\d.,]+ ms +\| +[\d,]+ +\| none +\|$/gm)].map(([, name]) => name), names, stdout);
   const written = JSON.parse(readFileSync(file, 'utf8'));
-  t.match(written, { url: service.url, connections: 3, seconds: 1, client: { node: process.version } });
-  t.same(written.figures.map(({ scenario }: { scenario: string }) => scenario), names);
-  for (const { scenario, answers, perSecond, p99Ms, failures } of written.figures) {
+  t.match(written, { url: service.url, connections: 3, seconds: Number, client: { node: process.version } });
+  t.same(figures().map(({ scenario }) => scenario), names);
+  for (const { scenario, answers, perSecond, p99Ms, failures } of figures()) {
     t.ok(answers > 0 && perSecond > 0 && p99Ms > 0, scenario);
     t.same(failures, {}, scenario);
   }
@@ -57,7 +67,7 @@ t.test('[load] in an admin\'s workspace: what it made is solved, and the admin a
 
 t.test('[load] rate limits spoil a run, and it says so', async (t) => {
   const service = await startService(t, { env: { RATE_LIMIT_PER_MINUTE: '40' }, clock: systemClock() });
-  const during = await load(service.url, '--connections', '2', '--duration', '1', '--scenario', 'send');
+  const during = await loadUntil(({ stdout }) => stdout.includes('× 429'), service.url, '--connections', '2', '--scenario', 'send');
   t.equal(during.code, 1);
   t.match(during.stdout, / × 429/);
   t.match(during.stderr, /not every call was answered well: .* × 429\nload: the server counts calls against its rate limits.*RATE_LIMITS=off/);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { MailRefused, type OutgoingMail, outboxSender, smtpSender } from '../workers/providers/mail.ts';
 import { tempFolder } from './support/folder.ts';
+import { freePort } from './support/free-port.ts';
 import { type Person, type Service, startService, type Teardown } from './support/service.ts';
 import { type SmtpOptions, startSmtp, type Verdict } from './support/smtp.ts';
 
@@ -88,11 +89,7 @@ t.test('smtp: a no for good is told from a no for now', async (t) => {
 });
 
 t.test('smtp: a server that is not there, that never greets, or that never answers: an error in good time', async (t) => {
-  const nobody = createServer();
-  await new Promise<void>((resolve) => nobody.listen(0, '127.0.0.1', resolve));
-  const { port } = nobody.address() as { port: number };
-  await new Promise((resolve) => nobody.close(resolve));
-  await t.rejects(senderTo(t, `smtp://127.0.0.1:${port}`).send(mail), /ECONNREFUSED/);
+  await t.rejects(senderTo(t, `smtp://127.0.0.1:${await freePort()}`).send(mail), /ECONNREFUSED/);
 
   const mute = createServer(() => {});
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { verifyReports } from '../engine/rollups.ts';
@@ -38,6 +38,20 @@ t.test('a backup that is not as it was written is not restored, and nothing is m
     t.match(await runCommand(['restore', bad], { DATA_DIR: elsewhere }), { code: 1, stderr: message }, title);
     t.notOk(existsSync(join(elsewhere, 'directory.db')), title);
   }
+});
+
+t.test('a backup that is kept from being written to comes back as files that may be', async (t) => {
+  const { dataDir, service } = await lived(t);
+  await service.kill('SIGTERM');
+  const copy = join(tempFolder(t), 'copy');
+  await runCommand(['backup', copy], { DATA_DIR: dataDir });
+  const filesOf = (folder: string): string[] => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)).filter((path) => statSync(path).isFile());
+  for (const path of filesOf(copy)) chmodSync(path, 0o400);
+  const elsewhere = join(tempFolder(t), 'elsewhere');
+  t.match(await runCommand(['restore', copy], { DATA_DIR: elsewhere }), { code: 0, stderr: '' });
+  const files = filesOf(elsewhere);
+  t.ok(files.length > 5);
+  for (const path of files) t.equal(statSync(path).mode & 0o200, 0o200, path);
 });
 
 t.test('a damaged workspace is told of and left out; the others are in the backup', async (t) => {

@@ -39,9 +39,13 @@ t.test('always: only our own tags, and the text can be read back', async (t) => 
 
 t.test('linear: a body made to be slow is not', async (t) => {
   for (const body of ['http://'.repeat(1400), `http://${'.'.repeat(9990)}`, 'http://. '.repeat(1100), '&'.repeat(10_000)]) {
-    const startedAt = performance.now();
-    htmlOf(body);
-    t.ok(performance.now() - startedAt < 100, body.slice(0, 12));
+    // The best of some runs, since the machine is shared: one that is not linear is slow each time.
+    const times = Array.from({ length: 7 }, () => {
+      const startedAt = performance.now();
+      htmlOf(body);
+      return performance.now() - startedAt;
+    });
+    t.ok(Math.min(...times) < 100, body.slice(0, 12));
   }
 });
 

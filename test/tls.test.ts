@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import t from 'tap';
 import { tempFolder } from './support/folder.ts';
+import { freePort } from './support/free-port.ts';
 import { ServiceProcess } from './support/process.ts';
 
 const noOpenssl = ((): string | false => {
@@ -21,16 +21,6 @@ function makeCertificate(folder: string, name: string): { cert: string; key: str
   const files = { cert: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) };
   execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1', '-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost', '-keyout', files.key, '-out', files.cert], { stdio: 'ignore' });
   return files;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
 
 function open(port: number): Promise<TLSSocket> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { Api, password } from '../support/api.ts';
 import { tempFolder } from '../support/folder.ts';
+import { freePort } from '../support/free-port.ts';
 import { ServiceProcess } from '../support/process.ts';
 import type { Teardown } from '../support/service.ts';
 
@@ -104,7 +105,7 @@ t.test('a port that is taken: a message that names it, exit 1, and the data fold
   t.equal(second.code, 1);
   t.match(second.stderr, `cannot listen on 127.0.0.1:${service.port}`);
   // Nor one that was given to the first by its number.
-  const { port: free } = service;
+  const free = await freePort();
   await service.kill('SIGTERM');
   await ServiceProcess.serving(t, { DATA_DIR: dataDir, PORT: String(free) });
   const third = await refused(t, { DATA_DIR: tempFolder(t), PORT: String(free) });

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, fstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, fstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { Database, DatabaseUnusable, isDuplicate, isStorageFailure, lockFile, makeFolder, type Migration } from '../../store/database.ts';
@@ -123,6 +123,27 @@ t.test('a file that is no database is refused and left alone', async (t) => {
   t.throws(() => Database.openWriter(path, [first]), DatabaseUnusable);
   t.throws(() => Database.openReader(path).get('SELECT 1 FROM sqlite_schema'));
   t.equal(readFileSync(path, 'utf8').slice(0, 11), 'no database');
+});
+
+t.test('a file that may not be written to is refused, not opened to fail at its first sync', { skip: process.platform === 'win32' }, async (t) => {
+  const folder = tempFolder(t);
+  const path = join(folder, 'x.db');
+  Database.openWriter(path, [first]).close();
+  // Root may write everywhere, so it is somebody else meanwhile.
+  chmodSync(folder, 0o777);
+  chmodSync(path, 0o444);
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    t.throws(() => Database.openWriter(path, [first]), { name: 'DatabaseUnusable', message: /readonly|permission denied/ });
+    const reader = Database.openReader(path);
+    t.ok(reader.all('SELECT 1'));
+    reader.close();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+  chmodSync(path, 0o600);
+  Database.openWriter(path, [first]).close();
 });
 
 t.test('a reader sees what was committed, as it was when it began to read, and cannot write', async (t) => {

@@ -16,7 +16,7 @@ interface Lived {
 
 export async function lived(t: Teardown): Promise<Lived & Record<'one' | 'two', { token: string; workspaceId: string; embedId: string; conversationId: string }>> {
   const dataDir = join(tempFolder(t), 'data');
-  const service = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
+  const service = await ServiceProcess.serving(t, { DATA_DIR: dataDir, RATE_LIMITS: 'off' });
   const api = new Api(service.url);
   const make = async (name: string) => {
     const { token, workspaceId, embedId } = await api.workspace(name);
