@@ -1,9 +1,9 @@
 // The service's public API as a program uses it: calls that must succeed, patience with rate limits, and invitations redeemed
 // by the code in the outbox folder's mails. Scenarios, benches and the demo all go through this; nothing here is measured.
 
-import { readdir, readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { watch } from 'node:fs';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 /** The service said no. */
 export class CallFailed extends Error {
@@ -28,7 +28,6 @@ export interface ApiOptions {
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 const mailTimeoutMs = 15_000;
-const mailLookMs = 20;
 /** Added to what the service asks for, so that clients do not come back together (specification 8). */
 const jitterMs = { least: 50, most: 300 };
 
@@ -65,20 +64,31 @@ export class Api {
 
   /** The code of the invitation that was mailed to this address, as soon as the mail is there. */
   async joinCode(email: string): Promise<string> {
-    const deadline = AbortSignal.timeout(mailTimeoutMs);
-    for (;;) {
-      const code = await this.#findJoinCode(email);
-      if (code !== undefined) return code;
-      if (deadline.aborted) throw new Error(`no mail to ${email} in ${this.#outbox}; does the service use this data folder, and MAIL_PROVIDER=outbox?`);
-      // Each workspace's mails lie in a folder of its own, which a watch may come too late for.
-      await delay(mailLookMs);
+    await mkdir(this.#outbox, { recursive: true });
+    const watcher = watch(this.#outbox);
+    try {
+      const deadline = AbortSignal.timeout(mailTimeoutMs);
+      for (;;) {
+        const changed = new Promise<void>((resolve, reject) => {
+          watcher.once('change', () => resolve());
+          deadline.addEventListener('abort', () => reject(new Error(`no mail to ${email} in ${this.#outbox}; does the service use this data folder, and MAIL_PROVIDER=outbox?`)), { once: true });
+        });
+        const code = await this.#findJoinCode(email);
+        if (code !== undefined) {
+          changed.catch(() => {});
+          return code;
+        }
+        await changed;
+      }
+    } finally {
+      watcher.close();
     }
   }
 
   async #findJoinCode(email: string): Promise<string | undefined> {
     // Mails are named by ids that grow with time; the invitation is among the newest.
-    const names = (await readdir(this.#outbox, { recursive: true }).catch(() => [])).filter((name) => name.endsWith('.eml'));
-    for (const name of names.sort((a, b) => (basename(a) < basename(b) ? 1 : -1))) {
+    const names = (await readdir(this.#outbox)).filter((name) => name.endsWith('.eml')).sort();
+    for (const name of names.reverse()) {
       const mail = await readFile(join(this.#outbox, name), 'utf8');
       if (!mail.includes(`To: ${email}`)) continue;
       // Quoted-printable folds long lines with a `=` at their end.

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, type Stats } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { Database, isDuplicate, syncFile, syncFolder } from '../store/database.ts';
 import { placeKinds } from '../store/directory-places.ts';
 import { deleteReservations, directoryWorkspaces } from '../store/directory.ts';
@@ -252,11 +252,16 @@ export async function othersIn(dataDir: string, options: { except?: string; only
       if (entry.isDirectory()) {
         // A backup that was put into the data folder is not copied into the next one.
         if (!existsSync(join(full, manifestName))) await visit(path);
-      } else if (entry.isFile() && (options.only === undefined || path.split(sep).slice(1, -1).includes(options.only))) found.push(path);
+      } else if (entry.isFile() && (options.only === undefined || isOf(path, options.only))) found.push(path);
     }
   };
   await visit('');
   return found;
+}
+
+/** Its folders are named by the workspace, or the file itself is, as what was sent from it is. */
+function isOf(path: string, workspaceId: string): boolean {
+  return path.split(sep).slice(1, -1).includes(workspaceId) || basename(path).split('.').includes(workspaceId);
 }
 
 async function listFiles(folder: string, onProgress: (share: number) => void): Promise<BackupFile[]> {

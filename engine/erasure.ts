@@ -3,7 +3,7 @@
 // in the workspace's own.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { basename, extname, join, sep } from 'node:path';
+import { basename, join, sep } from 'node:path';
 import { insertAudit } from '../store/audit.ts';
 import { Database, removeDatabase, syncFolder } from '../store/database.ts';
 import { placeKinds } from '../store/directory-places.ts';
@@ -120,12 +120,12 @@ async function removeSent({ dataDir, workspaceId }: ErasureOptions, { ids, addre
   removeStray(dataDir, ids);
   for (const path of await othersIn(dataDir, { only: workspaceId })) {
     if (!path.startsWith(outboxFolder + sep)) continue;
-    const isKnown = ids.includes(basename(path, extname(path)));
+    const isKnown = ids.includes(basename(path).split('.')[0] ?? '');
     if (isKnown || recipientsOf(readFileSync(join(dataDir, path), 'utf8')).some((recipient) => addresses.includes(recipient))) rmSync(join(dataDir, path), { force: true });
   }
 }
 
-/** They lay beside those of other workspaces before each had a folder of its own. */
+/** Their names did not always tell whose they are. */
 function removeStray(dataDir: string, ids: readonly string[]): void {
   for (const id of ids) for (const kind of outboxKinds) rmSync(join(dataDir, outboxFolder, `${id}.${kind}`), { force: true });
 }

@@ -138,28 +138,28 @@ t.test('an address is one address', async (t) => {
   t.notOk(smtp.seen.some(({ to }) => to.includes('victim@example.com')));
 });
 
-t.test('outbox folder: a mail is there complete or not at all, under its workspace\'s and its own id', async (t) => {
-  const outbox = join(tempFolder(t), 'outbox');
-  const folder = join(outbox, mail.workspaceId);
-  const sender = outboxSender(outbox);
-  t.equal(await sender.send(mail), join(folder, `${mail.id}.eml`));
-  t.same(readdirSync(folder), [`${mail.id}.eml`]);
-  t.match(headersOf(readFileSync(join(folder, `${mail.id}.eml`), 'utf8')), { 'message-id': `<${mail.id}@shop.example>` });
+t.test('outbox folder: a mail is there complete or not at all, under its own and its workspace\'s id', async (t) => {
+  const folder = join(tempFolder(t), 'outbox');
+  const sender = outboxSender(folder);
+  const nameOf = (id: string): string => `${id}.${mail.workspaceId}.eml`;
+  t.equal(await sender.send(mail), join(folder, nameOf(mail.id)));
+  t.same(readdirSync(folder), [nameOf(mail.id)]);
+  t.match(headersOf(readFileSync(join(folder, nameOf(mail.id)), 'utf8')), { 'message-id': `<${mail.id}@shop.example>` });
   // What a crash leaves half written is not a mail, and does not stand in the way of the next try.
   const other = { ...mail, id: '01a1faa5-20b4-76c0-bd16-f71190000002' };
-  writeFileSync(join(folder, `${other.id}.eml.part`), 'half a mai');
+  writeFileSync(join(folder, `${nameOf(other.id)}.part`), 'half a mai');
   await sender.send(other);
   await sender.send(mail);
-  t.same(readdirSync(folder).sort(), [`${mail.id}.eml`, `${other.id}.eml`]);
-  t.match(readFileSync(join(folder, `${other.id}.eml`), 'utf8'), /We are well/);
+  t.same(readdirSync(folder).sort(), [nameOf(mail.id), nameOf(other.id)]);
+  t.match(readFileSync(join(folder, nameOf(other.id)), 'utf8'), /We are well/);
 });
 
 t.test('outbox folder: one that cannot be written to fails the try and leaves nothing', async (t) => {
-  const outbox = join(tempFolder(t), 'outbox');
-  const folder = join(outbox, mail.workspaceId);
-  mkdirSync(join(folder, `${mail.id}.eml.part`), { recursive: true });
-  await t.rejects(outboxSender(outbox).send(mail));
-  t.same(readdirSync(folder), [`${mail.id}.eml.part`]);
+  const folder = join(tempFolder(t), 'outbox');
+  const part = `${mail.id}.${mail.workspaceId}.eml.part`;
+  mkdirSync(join(folder, part), { recursive: true });
+  await t.rejects(outboxSender(folder).send(mail));
+  t.same(readdirSync(folder), [part]);
 });
 
 /** A service that mails through a server which answers as the test says. */

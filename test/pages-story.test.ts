@@ -43,7 +43,7 @@ t.test('from an empty folder to a chat, a handshake, a ticket and a call', { ski
     return body;
   };
   /** What the mail provider of a new installation keeps. */
-  const mails = (): string[] => readdirSync(join(dataDir, 'outbox'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.eml')).map((name) => readFileSync(join(dataDir, 'outbox', name), 'utf8'));
+  const mails = (): string[] => readdirSync(join(dataDir, 'outbox')).map((name) => readFileSync(join(dataDir, 'outbox', name), 'utf8'));
   const tokenOf = (page: Page) => page.evaluate<string>(`localStorage.getItem('switchboard.token')`);
 
   const owner = await pages.open('/', wide);

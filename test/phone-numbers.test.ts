@@ -260,8 +260,8 @@ t.test('phone numbers', async (t) => {
     const send = command('test.sms', (ctx, sms: { to: string; body: string }) => enqueueSms(ctx, sms));
     const id = await service.running.services.engine.execute(send, { workspaceId: owner.workspaceId, caller: systemCaller, params: { to: '+14155550123', body: 'Your code is 123456.' } });
     await service.settled();
-    const folder = join(service.dataDir, 'outbox', owner.workspaceId);
-    t.equal(await readFile(join(folder, `${id}.sms`), 'utf8'), 'To: +14155550123\n\nYour code is 123456.\n');
+    const folder = join(service.dataDir, 'outbox');
+    t.equal(await readFile(join(folder, `${id}.${owner.workspaceId}.sms`), 'utf8'), 'To: +14155550123\n\nYour code is 123456.\n');
     t.same((await readdir(folder)).filter((name) => name.endsWith('.part')), []);
   });
 });

@@ -1,7 +1,7 @@
 // API keys and one-time codes, as the tests of the verification API use them.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { Person, Service } from './service.ts';
 
 export async function makeKey(service: Service, owner: Person, options: { scopes?: readonly string[]; mode?: 'live' | 'test' } = {}): Promise<string> {
@@ -19,9 +19,9 @@ export interface Spoken {
 export async function carried(service: Service, kind: 'sms' | 'call'): Promise<Spoken[]> {
   await service.settled();
   const folder = join(service.dataDir, 'outbox');
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return readdirSync(folder)
     .filter((name) => name.endsWith(`.${kind}`))
-    .sort((a, b) => (basename(a) < basename(b) ? -1 : 1))
+    .sort()
     .map((name) => {
       const [, to = '', text = ''] = /^To: (\S+)\n\n([\s\S]*)\n$/.exec(readFileSync(join(folder, name), 'utf8')) ?? [];
       return { to, text };

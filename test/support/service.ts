@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { readConfig } from '../../http/config.ts';
 import { type Running, serve, type ServeOptions } from '../../http/serve.ts';
 import type { PlanId } from '../../engine/entitlements.ts';
@@ -228,8 +228,8 @@ export class Service {
   /** The outbox folder's mails as they lie there, raw. */
   async outbox(): Promise<string[]> {
     const folder = join(this.dataDir, 'outbox');
-    const names = (await readdir(folder, { recursive: true }).catch(() => [])).filter((name) => name.endsWith('.eml'));
-    return Promise.all(names.sort((a, b) => (basename(a) < basename(b) ? -1 : 1)).map((name) => readFile(join(folder, name), 'utf8')));
+    const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.eml'));
+    return Promise.all(names.sort().map((name) => readFile(join(folder, name), 'utf8')));
   }
 
   async stop(): Promise<void> {

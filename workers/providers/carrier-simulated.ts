@@ -54,9 +54,8 @@ const countries: readonly { readonly code: string; readonly prefix: string; read
 export function simulatedCarrier(options: { outboxFolder: string }): Carrier {
   /** Complete or not there. */
   async function leave(message: OutgoingSms, kind: 'sms' | 'call'): Promise<string> {
-    const folder = join(options.outboxFolder, message.workspaceId);
-    const path = join(folder, `${message.id}.${kind}`);
-    await mkdir(folder, { recursive: true });
+    const path = join(options.outboxFolder, `${message.id}.${message.workspaceId}.${kind}`);
+    await mkdir(options.outboxFolder, { recursive: true });
     const file = await open(`${path}.part`, 'w');
     try {
       await file.writeFile(`To: ${message.to}\n\n${message.body}\n`);

@@ -56,23 +56,22 @@ const signInCodes: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 const badAddress = /^5\.(?:1\.\d{1,3}|2\.1)$/;
 const badAddressCodes: ReadonlySet<number> = new Set([550, 551, 553]);
 
-/** Each mail as `<id>.eml` in its workspace's folder below `folder`, complete or not there. */
+/** Each mail as `<id>.<workspace's id>.eml` in `folder`, complete or not there. */
 export function outboxSender(folder: string): MailSender {
   const composer = once(async () => (await import('nodemailer')).createTransport({ streamTransport: true, buffer: true, newline: 'windows' }));
   return {
     async send(mail) {
-      const own = join(folder, mail.workspaceId);
-      await mkdir(own, { recursive: true });
+      await mkdir(folder, { recursive: true });
       const { message } = await (await composer()).sendMail(messageOf(mail));
       if (!Buffer.isBuffer(message)) throw new Error('the composer gave no buffer');
-      const path = join(own, `${mail.id}.eml`);
+      const path = join(folder, `${mail.id}.${mail.workspaceId}.eml`);
       await withFile(`${path}.part`, 'w', async (file) => {
         await file.writeFile(message);
         await file.sync();
       });
       await rename(`${path}.part`, path);
       // The mail counts as sent from here on, so its name must outlive a power cut too.
-      for (const parent of [own, folder]) await withFile(parent, 'r', (made) => made.sync());
+      await withFile(folder, 'r', (made) => made.sync());
       return path;
     },
     close() {},
