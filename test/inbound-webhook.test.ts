@@ -156,6 +156,18 @@ t.test('once each', async (t) => {
     t.equal(await count(), before + 4);
   });
 
+  t.test('[4.20] a messageId with white space in it is told from another that only begins like it', async (t) => {
+    const from = 'fritz@customer.example';
+    for (const id of ['<2026 a@customer.example>', '<2026 b@customer.example>', '2026 c@customer.example', '2026 d@customer.example']) t.equal((await service.deliver(mailbox, { from, messageId: id, subject: `Spaced ${id}` })).status, 200);
+    const spaced = async () => (await service.tickets(owner.token)).filter(({ subject }) => subject.startsWith('Spaced'));
+    t.equal((await spaced()).length, 4);
+    await service.deliver(mailbox, { from, messageId: '<2026\r\n b@customer.example>', subject: 'Spaced and folded' });
+    t.equal((await spaced()).length, 4, 'folded elsewhere, it is the same');
+    const [first] = await spaced();
+    await service.deliver(mailbox, { from, messageId: '<answer@customer.example>', headers: { 'In-Reply-To': '<2026 a@customer.example>' } });
+    t.match((await service.messages(first.id, owner.token)).at(-1), { threading: { rule: 'in_reply_to' } }, 'and is found by who answers it');
+  });
+
   t.test('[4.20] also after a restart', async (t) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-'));
     t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
