@@ -71,6 +71,9 @@ t.test('signature', async (t) => {
     ];
     for (const [field, change] of wrong) t.match(await service.deliver(mailbox, change), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [field]: [] } } } }, `${field} ${JSON.stringify(change).slice(0, 50)}`);
     t.equal((await service.deliver(mailbox, { text: undefined, html: '<p>Only HTML</p>', from: 'a1@customer.example' })).status, 200);
+    const empty = { text: null, html: '<p>Hi</p>', messageId: null, headers: { 'In-Reply-To': null, 'Auto-Submitted': null, 'List-Unsubscribe': null }, attachments: null };
+    t.equal((await service.deliver(mailbox, { ...empty, subject: 'Nothing beside it', from: 'a4@customer.example' })).status, 200, 'what a provider has nothing for may be null');
+    t.equal((await service.tickets(owner.token)).at(-1).subject, 'Nothing beside it');
     t.equal((await service.deliver(mailbox, { subject: 'Folded\r\n subject', from: 'a2@customer.example' })).status, 200, 'a folded header is one line');
     t.equal((await service.deliver(mailbox, { unknown: true, from: 'a3@customer.example' })).status, 200, 'what is unknown is not looked at');
     t.match(await service.deliver(mailbox, { text: 'x'.repeat(1024 * 1024) }), { status: 413, body: { error: 'payload_too_large' } });
@@ -166,6 +169,17 @@ t.test('once each', async (t) => {
     const [first] = await spaced();
     await service.deliver(mailbox, { from, messageId: '<answer@customer.example>', headers: { 'In-Reply-To': '<2026 a@customer.example>' } });
     t.match((await service.messages(first.id, owner.token)).at(-1), { threading: { rule: 'in_reply_to' } }, 'and is found by who answers it');
+  });
+
+  t.test('[4.20] a blank text beside HTML is none: the message says what the HTML says, and the HTML is the key', async (t) => {
+    const from = 'gerd@customer.example';
+    for (const [text, html] of [['', '<p>The first one</p>'], [' \r\n', '<p>The second one</p>']]) await service.deliver(mailbox, { from, subject: 'Blank', text, html });
+    const ticket = (await service.tickets(owner.token)).find(({ subject }) => subject === 'Blank');
+    t.match(await service.messages(ticket.id, owner.token), [
+      { body: 'The first one', bodyHtml: '<p>The first one</p>' },
+      { body: 'The second one', bodyHtml: '<p>The second one</p>' },
+    ]);
+    t.equal((await service.deliver(mailbox, { from, subject: 'Nothing at all', text: '' })).status, 200, 'without HTML it is what there is');
   });
 
   t.test('[4.20] also after a restart', async (t) => {
