@@ -210,7 +210,7 @@ t.test('assignment handshake', async (t) => {
       ['assign-to-agent', { expectedVersion: version }, 'agentId'],
       ['assign-to-agent', { agentId: 'bob', expectedVersion: version }, 'agentId'],
       ['assign-to-agent', { agentId: bob.agentId, expectedVersion: String(version) }, 'expectedVersion'],
-      ['assign-to-agent', { agentId: bob.agentId, expectedVersion: 0 }, 'expectedVersion'],
+      ['assign-to-agent', { agentId: bob.agentId, expectedVersion: 1.5 }, 'expectedVersion'],
       ['assign-to-agent', { agentId: bob.agentId, expectedVersion: version, force: 'yes' }, 'force'],
       ['assign-to-agent', { agentId: bob.agentId, expectedVersion: version, note: 'n'.repeat(1001) }, 'note'],
       ['assign-to-department', {}, 'departmentId'],
