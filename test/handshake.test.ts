@@ -160,6 +160,14 @@ t.test('assignment handshake', async (t) => {
     t.match(await service.conversation(first.id, owner.token), { assignedAgentId: ann.agentId, handshake: null });
     t.equal((await socket.next('assignment.expired')).conversationId, first.id);
 
+    const eve = await service.agent(owner);
+    const put = await service.chat(owner);
+    await service.post(`/conversations/${put.id}/status`, { status: 'solved' }, owner.token);
+    const { version } = await service.conversation(put.id, owner.token);
+    await service.post(`/conversations/${put.id}/assign-to-agent`, { agentId: eve.agentId, expectedVersion: version }, owner.token);
+    await service.delete(`/agents/${eve.agentId}`, owner.token);
+    t.match(await service.conversation(put.id, owner.token), { status: 'solved', handshake: null }, 'of what is solved as well');
+
     const dan = await service.agent(owner);
     const second = await offer(dan, bob);
     await service.delete(`/agents/${dan.agentId}`, owner.token);
