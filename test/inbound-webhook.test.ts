@@ -76,6 +76,8 @@ t.test('signature', async (t) => {
     t.equal((await service.tickets(owner.token)).at(-1).subject, 'Nothing beside it');
     t.equal((await service.deliver(mailbox, { subject: 'Folded\r\n subject', from: 'a2@customer.example' })).status, 200, 'a folded header is one line');
     t.equal((await service.deliver(mailbox, { unknown: true, from: 'a3@customer.example' })).status, 200, 'what is unknown is not looked at');
+    await service.deliver(mailbox, { subject: `${'x'.repeat(199)}😀 and more`, from: 'a5@customer.example' });
+    t.equal((await service.tickets(owner.token)).at(-1).subject, `${'x'.repeat(199)}😀`, 'a subject is cut at 200 characters, none of them in half');
     t.match(await service.deliver(mailbox, { text: 'x'.repeat(1024 * 1024) }), { status: 413, body: { error: 'payload_too_large' } });
   });
 
