@@ -12,6 +12,7 @@ import { appendMessage } from './messages.ts';
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
 import { reopenForCustomer } from './status.ts';
+import { firstChars } from './text.ts';
 import { findThread, type ThreadMatch } from './threading.ts';
 import { startMailThread } from './ticket-mail.ts';
 import { openTicket, ticketCustomer } from './tickets.ts';
@@ -86,7 +87,7 @@ function conversationOf(ctx: Context, options: ReceiveParams & { match: ThreadMa
   if (known !== undefined) return reopenForCustomer(ctx, known);
   const [ourAddress] = mail.ourAddresses;
   const mapped = ourAddress === undefined ? undefined : takesMailAt(ctx, ourAddress, mailHost)?.departmentId;
-  const subject = oneLine(mail.subject).slice(0, maxSubjectChars).trim();
+  const subject = firstChars(oneLine(mail.subject), maxSubjectChars).trim();
   const ticket = openTicket(ctx, { customer, subject: subject === '' ? noSubject : subject, departmentId: mapped ?? theWorkspace(ctx).settings.defaultDepartmentId });
   startMailThread(ctx, ticket, { customerAddress: mail.from.address, ourAddress, subjectKey: subjectKeyOf(mail.subject), mailHost });
   return ticket;
@@ -115,5 +116,5 @@ function drop(ctx: Context, mail: IncomingMail, reason: DropReason): void {
   }
   // What a person may have written is not lost with the drop: the entry holds it.
   const content = reason === 'too_many' ? { body: mail.body, attachments: mail.attachments.map(({ url, name }) => ({ url, name })) } : {};
-  ctx.audit({ action: 'email.dropped', targetKind: 'email', targetId: mailId, context: { reason, from: mail.from.address, to: mail.ourAddresses, subject: oneLine(mail.subject).slice(0, maxSubjectChars), ...content } });
+  ctx.audit({ action: 'email.dropped', targetKind: 'email', targetId: mailId, context: { reason, from: mail.from.address, to: mail.ourAddresses, subject: firstChars(oneLine(mail.subject), maxSubjectChars), ...content } });
 }

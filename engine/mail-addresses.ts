@@ -55,10 +55,28 @@ export function isOneLine(text: string): boolean {
 /** The Message-IDs of a header, without brackets, in order; of a very long list its first and its last ones. */
 export function mailIdsIn(header: string | undefined): string[] {
   if (header === undefined) return [];
-  const bracketed = [...header.matchAll(/<([^<>\s]+)>/g)].map(([, id = '']) => id);
-  const ids = (bracketed.length > 0 ? bracketed : header.split(/[\s,]+/)).map((id) => id.replace(/[<>]/g, '')).filter((id) => id !== '' && id.length <= maxMailIdChars);
+  const bracketed = bracketedIn(header);
+  const ids = (bracketed.length > 0 ? bracketed : header.split(/[\s,]+/)).map(bareMailId).filter(isMailId);
   const distinct = [...new Set(ids)];
   return distinct.length <= maxMailIds ? distinct : [distinct[0] ?? '', ...distinct.slice(1 - maxMailIds)];
+}
+
+/** The one Message-ID of a mail's own header; undefined when it has none. */
+export function mailIdIn(header: string): string | undefined {
+  return [...bracketedIn(header), header].map(bareMailId).find(isMailId);
+}
+
+function bracketedIn(header: string): string[] {
+  return [...header.matchAll(/<([^<>]+)>/g)].map(([, id = '']) => id);
+}
+
+/** Without white space, which is no part of an id: it is folding, or a client that does not know that it is not allowed (RFC 5322 §3.6.4). */
+function bareMailId(id: string): string {
+  return id.replace(/[<>\s]+/g, '');
+}
+
+function isMailId(id: string): boolean {
+  return id !== '' && id.length <= maxMailIdChars;
 }
 
 /** What mail clients put before the subject of an answer or a forward, in the languages they speak. */

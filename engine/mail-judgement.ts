@@ -8,7 +8,7 @@ import type { Bounce } from './bounces.ts';
 import { isOwnSender } from './inbound-addresses.ts';
 import { hashOf } from './locator.ts';
 import { mailKind, outboxIdIn } from './mail.ts';
-import { isMailerDaemon, type Mailbox, mailIdsIn } from './mail-addresses.ts';
+import { isMailerDaemon, type Mailbox, mailIdIn } from './mail-addresses.ts';
 import { isoTime } from './runtime/clock.ts';
 import type { View } from './runtime/context.ts';
 
@@ -55,8 +55,8 @@ export interface IncomingAttachment {
 export type DropReason = 'bounce' | 'mailer_daemon' | 'loop' | 'auto_submitted' | 'precedence' | 'list_unsubscribe' | 'blocked' | 'too_many';
 export type Verdict = { readonly kind: 'take' } | { readonly kind: 'duplicate' } | { readonly kind: 'drop'; readonly reason: DropReason };
 
-/** More than a person writes; what comes faster is two machines in conversation. */
-export const maxMailsPerHour = 10;
+/** More than the people behind one address write, a colleague's help desk that forwards among them; what comes faster is two machines in conversation. */
+export const maxMailsPerHour = 100;
 const hourMs = 3600_000;
 /** Of the body, into the key of a mail without a Message-ID (specification 4.20). */
 const keyChars = 200;
@@ -76,8 +76,7 @@ const dropRules: readonly (readonly [DropReason, (view: View, mail: IncomingMail
 
 /** What a mail is known by: its Message-ID, else what is made of its sender, its subject and the beginning of its body. */
 export function mailIdOf(mail: Pick<IncomingMail, 'messageId' | 'from' | 'subject' | 'text' | 'html'>): string {
-  const [given] = mailIdsIn(mail.messageId);
-  return given ?? `derived:${hashOf(JSON.stringify([mail.from.address, mail.subject, (mail.text ?? mail.html ?? '').slice(0, keyChars)]))}`;
+  return mailIdIn(mail.messageId) ?? `derived:${hashOf(JSON.stringify([mail.from.address, mail.subject, (mail.text ?? mail.html ?? '').slice(0, keyChars)]))}`;
 }
 
 export function judgeMail(view: View, mail: IncomingMail, mailHost: string): Verdict {

@@ -105,5 +105,6 @@ function timesOf(ctx: Context, conversation: ConversationRecord, status: Convers
 
 function lineOf(ctx: Context, from: ConversationStatus, to: ConversationStatus): string {
   if (ctx.caller.kind === 'agent') return `${callingAgent(ctx).name} changed the status from ${from} to ${to}.`;
-  return ctx.caller.kind === 'visitor' ? `The customer wrote again: ${from} became ${to}.` : `The status changed from ${from} to ${to}.`;
+  // Nobody but its customer brings one back, from a browser, by mail or by a voicemail.
+  return to === 'open' ? `The customer came back: ${from} became ${to}.` : `The status changed from ${from} to ${to}.`;
 }

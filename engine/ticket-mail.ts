@@ -70,7 +70,7 @@ export function mailToCustomer(ctx: Context, conversation: ConversationRecord, m
 }
 
 function textOf(message: MessageRecord): string {
-  const files = message.attachments.map(({ url, name }) => `${name ?? url}: ${url}`);
+  const files = message.attachments.map(({ url, name }) => (name === null ? url : `${name}: ${url}`));
   return files.length === 0 ? message.body : `${message.body}\n\n${files.join('\n')}`;
 }
 

@@ -24,8 +24,8 @@ export interface WebhookMail {
   readonly text?: string | null;
   readonly html?: string | null;
   readonly messageId?: string | null;
-  readonly headers?: Readonly<Record<string, string | readonly string[]>> | null;
-  readonly attachments?: readonly { readonly filename: string; readonly url: string; readonly size?: number; readonly contentType?: string }[] | null;
+  readonly headers?: Readonly<Record<string, string | readonly string[] | null>> | null;
+  readonly attachments?: readonly { readonly filename: string; readonly url: string; readonly size?: number | null; readonly contentType?: string | null }[] | null;
 }
 
 export interface InboundMail {
@@ -130,8 +130,9 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
     async receiveWebhook(workspaceId, mail) {
       const from = parseMailbox(mail.from) ?? refuseField('invalid_body', 'from', 'must be an email address');
       for (const [field, value] of [['from', mail.from], ['subject', mail.subject]] as const) if (!isOneLine(value)) refuseField('invalid_body', field, 'must be one line');
-      const text = mail.text ?? null;
       const html = mail.html ?? null;
+      // Providers send an empty text beside HTML that has none of its own: it says nothing, and is no key of the mail either.
+      const text = mail.text == null || (mail.text.trim() === '' && html !== null) ? null : mail.text;
       if (text === null && html === null) refuseField('invalid_body', 'text', 'or html is required');
       const recipients = mail.to.flatMap((entry) => parseMailbox(entry)?.address ?? []);
       const isOurs = (address: string): boolean => workspaceOfAddress(address) === workspaceId;
@@ -210,8 +211,8 @@ function senderOf(mail: ReadMail, envelopeSender: string): Mailbox {
 }
 
 /** Names are compared without case; of a list its first value counts, References being one list however it came. */
-function headersOf(given: Readonly<Record<string, string | readonly string[]>>): IncomingMail['headers'] {
-  const byName = new Map(Object.entries(given).map(([name, value]) => [name.toLowerCase(), typeof value === 'string' ? value : value.join(' ')]));
+function headersOf(given: NonNullable<WebhookMail['headers']>): IncomingMail['headers'] {
+  const byName = new Map(Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [[name.toLowerCase(), typeof value === 'string' ? value : value.join(' ')] as const])));
   return {
     autoSubmitted: byName.get('auto-submitted'),
     precedence: byName.get('precedence'),

@@ -8,6 +8,8 @@ export const Id = Type.String({ format: 'uuid' });
 export const Time = Type.String({ format: 'date-time', description: 'ISO 8601 UTC with milliseconds.' });
 export const Email = Type.String({ format: 'email', maxLength: 254 });
 export const Version = Type.Integer({ minimum: 1, description: 'Optimistic lock.' });
+/** Whatever is sent: one that there never was is stale like any other. */
+export const ExpectedVersion = Type.Integer({ description: 'The version that was read; 409 stale_version when it is another by now.' });
 /** What people and things are called: not white space alone. */
 export const Name = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
 export const Text = Type.String({ minLength: 1, maxLength: 10_000 });

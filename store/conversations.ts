@@ -155,12 +155,12 @@ export function findNewestConversation(db: Database, visitorId: string): Convers
   return row && conversationFromRow(row);
 }
 
-/** Ids of what is assigned or offered to the agent, and still open or pending. What is both comes twice. */
+/** Ids of what is assigned to the agent and still open or pending, and of whatever is offered to it. What is both comes twice. */
 export function conversationIdsOfAgent(db: Database, agentId: string, limit: number): string[] {
   return db
     .all<{ id: string }>(
       `SELECT id FROM conversation WHERE assignedAgentId = @agentId AND status IN ('open', 'pending')
-       UNION ALL SELECT id FROM conversation INDEXED BY conversationOffered WHERE handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId AND status IN ('open', 'pending') LIMIT @limit`,
+       UNION ALL SELECT id FROM conversation INDEXED BY conversationOffered WHERE handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId LIMIT @limit`,
       { agentId, limit },
     )
     .map((row) => row.id);

@@ -85,3 +85,22 @@ t.test('[decisions 4.5] version is bumped by what the lock protects, and by noth
     t.equal((await assigned).status, 200);
   });
 });
+
+t.test('[8] any other number than the present version is stale, also one that there never was', async (t) => {
+  const service = await startService(t);
+  const owner = await service.workspace();
+  const { id, version } = await service.chat(owner);
+  const [site] = (await service.get('/sites', owner.token)).body.sites;
+  const reply = (await service.post('/saved-replies', { shortcut: '/hi', title: 'Hi', body: 'Hello' }, owner.token)).body;
+  const article = (await service.post('/kb/articles', { title: 'Returns', body: 'Thirty days.' }, owner.token)).body;
+  const others = [0, -1, version + 1, 1e300];
+  for (const expectedVersion of others) {
+    const answers = [
+      await service.post(`/conversations/${id}/assign-to-agent`, { agentId: owner.agentId, expectedVersion }, owner.token),
+      await service.patch(`/sites/${site.id}`, { name: 'Other', expectedVersion }, owner.token),
+      await service.patch(`/saved-replies/${reply.id}`, { title: 'Other', expectedVersion }, owner.token),
+      await service.patch(`/kb/articles/${article.id}`, { title: 'Other', expectedVersion }, owner.token),
+    ];
+    for (const answer of answers) t.match(answer, { status: 409, body: { error: 'stale_version', detail: { currentVersion: 1 } } }, String(expectedVersion));
+  }
+});

@@ -160,6 +160,14 @@ t.test('assignment handshake', async (t) => {
     t.match(await service.conversation(first.id, owner.token), { assignedAgentId: ann.agentId, handshake: null });
     t.equal((await socket.next('assignment.expired')).conversationId, first.id);
 
+    const eve = await service.agent(owner);
+    const put = await service.chat(owner);
+    await service.post(`/conversations/${put.id}/status`, { status: 'solved' }, owner.token);
+    const { version } = await service.conversation(put.id, owner.token);
+    await service.post(`/conversations/${put.id}/assign-to-agent`, { agentId: eve.agentId, expectedVersion: version }, owner.token);
+    await service.delete(`/agents/${eve.agentId}`, owner.token);
+    t.match(await service.conversation(put.id, owner.token), { status: 'solved', handshake: null }, 'of what is solved as well');
+
     const dan = await service.agent(owner);
     const second = await offer(dan, bob);
     await service.delete(`/agents/${dan.agentId}`, owner.token);
@@ -210,7 +218,7 @@ t.test('assignment handshake', async (t) => {
       ['assign-to-agent', { expectedVersion: version }, 'agentId'],
       ['assign-to-agent', { agentId: 'bob', expectedVersion: version }, 'agentId'],
       ['assign-to-agent', { agentId: bob.agentId, expectedVersion: String(version) }, 'expectedVersion'],
-      ['assign-to-agent', { agentId: bob.agentId, expectedVersion: 0 }, 'expectedVersion'],
+      ['assign-to-agent', { agentId: bob.agentId, expectedVersion: 1.5 }, 'expectedVersion'],
       ['assign-to-agent', { agentId: bob.agentId, expectedVersion: version, force: 'yes' }, 'force'],
       ['assign-to-agent', { agentId: bob.agentId, expectedVersion: version, note: 'n'.repeat(1001) }, 'note'],
       ['assign-to-department', {}, 'departmentId'],

@@ -182,7 +182,7 @@ t.test('[decisions] what is in a department is found a page at a time, what is w
   t.same(all.map(isWorkedOn), [...all.map(isWorkedOn)].sort((a, b) => Number(b) - Number(a)));
   t.same(conversationIdsOfDepartment(db, departmentId, 5), all.slice(0, 5));
   const [agentId = ''] = agentIds;
-  const ofAgent = conversations.filter((one) => (one.status === 'open' || one.status === 'pending') && (one.assignedAgentId === agentId || one.handshake?.toAgentId === agentId));
+  const ofAgent = conversations.filter((one) => ((one.status === 'open' || one.status === 'pending') && one.assignedAgentId === agentId) || one.handshake?.toAgentId === agentId);
   const found = conversationIdsOfAgent(db, agentId, 1000);
   t.same([...new Set(found)].sort(), ofAgent.map(({ id }) => id).sort());
   t.same(conversationIdsOfAgent(db, agentId, 3), found.slice(0, 3));

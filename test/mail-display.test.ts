@@ -12,3 +12,11 @@ t.test('[4.20] HTML of more tags than anybody writes is shown as its text, as fa
   const many = '<b>x</b>'.repeat(9000);
   t.same(await reader.display({ text: 'Hello Kim,', html: many }), { body: 'Hello Kim,', bodyHtml: many }, 'fewer are shown as they are');
 });
+
+t.test('[4.20] quoted history goes when the line above it says who wrote it when, be it by the day alone; what somebody cites stays', async (t) => {
+  const reader = createMailReader({ dnsServers: undefined });
+  t.teardown(() => reader.stop());
+  const quoted = '> It left on Monday.\n> Kind regards';
+  for (const line of ['On Mon, Shop wrote:', 'On Friday the shop wrote:', 'On 12/11, Shop wrote:', 'On Mon, Jan 5, 2026 at 9:14 AM Shop <shop@shop.example> wrote:']) t.equal((await reader.display({ text: `Thanks!\n\n${line}\n${quoted}`, html: null })).body, 'Thanks!', line);
+  for (const line of ['On the box somebody wrote:', 'The label says:', 'On Monday it read:']) t.equal((await reader.display({ text: `Thanks!\n\n${line}\n${quoted}`, html: null })).body, `Thanks!\n\n${line}\n${quoted}`, line);
+});

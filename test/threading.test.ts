@@ -96,6 +96,8 @@ t.test('threading', async (t) => {
     const answerTo = { headers: { 'In-Reply-To': root.mailId } };
     await service.post(`/conversations/${root.conversationId}/status`, { status: 'solved' }, owner.token);
     t.equal((await deliver(answerTo)).ticket.status, 'open', 'solved');
+    const lines = (await service.get(`/conversations/${root.conversationId}/messages`, owner.token)).body.messages.filter(({ senderType }: { senderType: string }) => senderType === 'system');
+    t.match(lines.at(-1), { senderId: null, body: 'The customer came back: solved became open.' }, 'and says by whom');
     await service.post(`/conversations/${root.conversationId}/status`, { status: 'solved' }, owner.token);
     await service.pass(8 * 24 * 3600_000);
     t.equal((await service.conversation(root.conversationId, owner.token)).status, 'closed');

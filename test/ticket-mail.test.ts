@@ -72,6 +72,10 @@ t.test('what is mailed', async (t) => {
     const files = (await sink.next()).parsed;
     t.equal(files.text, 'Here\n\nThe <plan>.pdf: https://files.example/a.pdf');
     t.match(files.html, '<li><a href="https://files.example/a.pdf">The &lt;plan&gt;.pdf</a></li>');
+    await service.post(`/conversations/${ticket.id}/messages`, { body: 'And here', attachments: [{ url: 'https://files.example/b.pdf' }] }, owner.token);
+    const nameless = (await sink.next()).parsed;
+    t.equal(nameless.text, 'And here\n\nhttps://files.example/b.pdf', 'one without a name is its address, once');
+    t.match(nameless.html, '<li><a href="https://files.example/b.pdf">https://files.example/b.pdf</a></li>');
   });
 
   t.test('[decisions 4.6] deliveryStatus: queued, then sent; null for a chat and for the customer\'s own', async (t) => {

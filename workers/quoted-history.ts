@@ -12,7 +12,7 @@ const headerBlockLines = 8;
 
 const wrote =
   /wrote|writes|schrieb|geschrieben|a écrit|escribió|ha scritto|schreef|escreveu|napisał|napsal|napísal|skrev|kirjoitti|írta|a scris|yazdı|έγραψε|написал|пишет|пише|написа|写道|寫道|のメール|작성|כתב|كتب/iu;
-const dateOrAddress = /@|\d{1,2}[:.h]\d{2}|\d{4}/;
+const dateOrAddress = /@|\d{1,2}[:.h]\d{2}|\d{4}|\d{1,2}[/.-]\d{1,2}|^on (?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b/i;
 
 /** `-----Original Message-----` and its like, between at least two dashes, underscores, stars or equals signs. */
 const dividerWords =
@@ -133,7 +133,7 @@ function attributionAbove(lines: readonly string[], kinds: readonly Line[], quot
 
 /** Who and when: an address, or a word for writing beside a date. */
 function isAttribution(joined: string): boolean {
-  return /<?[^\s<>@]+@[^\s<>@]+>?/.test(joined) || (wrote.test(joined) && dateOrAddress.test(joined));
+  return /<?[^\s<>@]+@[^\s<>@]+>?/.test(joined) || (wrote.test(joined) && dateOrAddress.test(joined.trim()));
 }
 
 /** It is a paragraph's first line, or begins as attributions do; else it begins further up. */

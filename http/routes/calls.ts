@@ -5,7 +5,7 @@ import { answerCall, hangUp, holdCall, listCalls, readCall, transferCall } from 
 import { listenToVoicemail, listVoicemails } from '../../engine/voicemails.ts';
 import { byCreated, pageOf, parseTime } from '../cursor.ts';
 import { route } from '../route.ts';
-import { Call, ConversationStatus, CursorQuery, Id, NextCursor, Version, Voicemail } from '../schemas.ts';
+import { Call, ConversationStatus, CursorQuery, ExpectedVersion, Id, NextCursor, Voicemail } from '../schemas.ts';
 
 const ById = Type.Object({ conversationId: Id });
 
@@ -66,7 +66,7 @@ export const callRoutes = [
   }),
 
   route({
-    ...action('answer', 'Answer a ringing call', Type.Object({ expectedVersion: Type.Optional(Version) })),
+    ...action('answer', 'Answer a ringing call', Type.Object({ expectedVersion: Type.Optional(ExpectedVersion) })),
     description:
       'One agent wins. Every other gets 409 call_unavailable, whose detail.reason is already_claimed, call_ended (or gone to voicemail), agent_busy (in another call) or stale_version. ' +
       'A number that rings one agent is answered by that agent or an admin. The winner\'s own repetition is answered as the first time.',
@@ -89,7 +89,7 @@ export const callRoutes = [
   }),
 
   route({
-    ...action('transfer', 'Offer the call to another agent', Type.Object({ agentId: Id, expectedVersion: Version, note: Type.Optional(Type.String({ maxLength: 1000 })) })),
+    ...action('transfer', 'Offer the call to another agent', Type.Object({ agentId: Id, expectedVersion: ExpectedVersion, note: Type.Optional(Type.String({ maxLength: 1000 })) })),
     description:
       'By who is assigned, or an admin. The recipient has 30 seconds to accept or decline, as with assign-to-agent and by the same routes; the caller stays with who has them until then. ' +
       'Accepting moves the caller and adds transferred to the timeline. A recipient in another call: 422 semantic_error.',

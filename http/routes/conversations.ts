@@ -16,6 +16,7 @@ import {
   ConversationAnswer,
   CursorQuery,
   Email,
+  ExpectedVersion,
   Id,
   Message,
   MessageList,
@@ -28,7 +29,6 @@ import {
   RequestedStatus,
   Subject,
   Time,
-  Version,
 } from '../schemas.ts';
 
 const ById = Type.Object({ conversationId: Id });
@@ -45,7 +45,7 @@ const OriginalMail = Type.Object({
   authentication: nullable(Authentication),
   createdAt: Time,
 });
-const HandshakeInput = Type.Object({ expectedVersion: Type.Optional(Version), reason: Type.Optional(Type.String({ maxLength: 1000 })) });
+const HandshakeInput = Type.Object({ expectedVersion: Type.Optional(ExpectedVersion), reason: Type.Optional(Type.String({ maxLength: 1000 })) });
 
 /** What the routes that act on one conversation and answer with it have in common. */
 const action = <Path extends string, Body extends TSchema | undefined>(operation: string, path: Path, summary: string, options: { method?: Method; body: Body }) =>
@@ -185,7 +185,7 @@ export const conversationRoutes = [
 
   route({
     ...action('conversation.assignToAgent', '/assign-to-agent', 'Offer to an agent', {
-      body: Type.Object({ agentId: Id, expectedVersion: Version, note: Type.Optional(Type.String({ maxLength: 1000 })), force: Type.Optional(Type.Boolean()) }),
+      body: Type.Object({ agentId: Id, expectedVersion: ExpectedVersion, note: Type.Optional(Type.String({ maxLength: 1000 })), force: Type.Optional(Type.Boolean()) }),
     }),
     description:
       'The recipient has 30 seconds to accept or decline; else it stays with who had it. With force, which needs an admin or a supervisor, it is assigned at once. ' +
@@ -196,7 +196,7 @@ export const conversationRoutes = [
   }),
 
   route({
-    ...action('conversation.assignToDepartment', '/assign-to-department', 'Move to a department', { body: Type.Object({ departmentId: Id, expectedVersion: Type.Optional(Version) }) }),
+    ...action('conversation.assignToDepartment', '/assign-to-department', 'Move to a department', { body: Type.Object({ departmentId: Id, expectedVersion: Type.Optional(ExpectedVersion) }) }),
     description: 'At once: into the department\'s queue, with nobody assigned; a chat goes to its next free agent.',
     refusals: ['forbidden', 'stale_version'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>

@@ -28,15 +28,15 @@ const InboundMail = Type.Object({
   text: Type.Optional(nullable(Type.String())),
   html: Type.Optional(nullable(Type.String({ description: 'At least one of text and html.' }))),
   messageId: Type.Optional(nullable(Line)),
-  headers: Type.Optional(nullable(Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]), { description: 'Auto-Submitted, Precedence, In-Reply-To, References and List-Unsubscribe are read, whatever their case.' }))),
+  headers: Type.Optional(nullable(Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String()), Type.Null()]), { description: 'Auto-Submitted, Precedence, In-Reply-To, References and List-Unsubscribe are read, whatever their case.' }))),
   attachments: Type.Optional(
     nullable(
       Type.Array(
         Type.Object({
           filename: Type.String({ minLength: 1, maxLength: 500 }),
           url: Url,
-          size: Type.Optional(Type.Integer({ minimum: 0 })),
-          contentType: Type.Optional(Type.String({ maxLength: 200 })),
+          size: Type.Optional(nullable(Type.Integer({ minimum: 0 }))),
+          contentType: Type.Optional(nullable(Type.String({ maxLength: 200 }))),
         }),
         { maxItems: 100, description: 'Fetched from their URL, which must be public, and kept here.' },
       ),

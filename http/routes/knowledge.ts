@@ -8,7 +8,7 @@ import { listDocuments, removeDocument } from '../../engine/kb-documents.ts';
 import { retrieve } from '../../engine/retrieval.ts';
 import { Article, ArticleStatus, KbChunk, KbDocument } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { Id, KbJob, Version } from '../schemas.ts';
+import { ExpectedVersion, Id, KbJob } from '../schemas.ts';
 
 const tag = 'Knowledge base';
 const reading = { kind: 'agent', scope: 'ai:read', feature: 'knowledge_base' } as const;
@@ -187,7 +187,7 @@ export const knowledgeRoutes = [
     description: 'The status published publishes it, draft takes it back. The former text is retrieved until the new one is embedded.',
     access: writing,
     params: Type.Object({ articleId: Id }),
-    body: Type.Object({ expectedVersion: Version, title: Type.Optional(Title), body: Type.Optional(Body), status: Type.Optional(ArticleStatus) }),
+    body: Type.Object({ expectedVersion: ExpectedVersion, title: Type.Optional(Title), body: Type.Optional(Body), status: Type.Optional(ArticleStatus) }),
     invalidSlug,
     reply: { status: 200, schema: Article },
     refusals: ['stale_version'],

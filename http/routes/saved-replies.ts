@@ -5,7 +5,7 @@ import { changeSavedReply, createSavedReply, listSavedReplies, removeSavedReply 
 import { byCreated, pageOf } from '../cursor.ts';
 import { ReplyChannel, ReplyScope, SavedReply } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { CursorQuery, Id, NextCursor, Text, Version } from '../schemas.ts';
+import { CursorQuery, ExpectedVersion, Id, NextCursor, Text } from '../schemas.ts';
 
 const Shortcut = Type.String({ minLength: 2, maxLength: 32, pattern: '^/[^\\s/]+$', description: 'Begins with a slash, such as /hello.' });
 const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
@@ -53,7 +53,7 @@ export const savedReplyRoutes = [
     access: { kind: 'agent', scope: 'conversations:write' },
     params: Type.Object({ replyId: Id }),
     body: Type.Object({
-      expectedVersion: Version,
+      expectedVersion: ExpectedVersion,
       shortcut: Type.Optional(Shortcut),
       title: Type.Optional(Title),
       body: Type.Optional(Body),

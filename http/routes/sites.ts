@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { changeSite, createSite, listSites, requireSite } from '../../engine/sites.ts';
 import { byCreated, pageOf } from '../cursor.ts';
 import { route } from '../route.ts';
-import { CursorQuery, Hex, Id, Name, NextCursor, nullable, Site, Version, WeeklyHours } from '../schemas.ts';
+import { CursorQuery, ExpectedVersion, Hex, Id, Name, NextCursor, nullable, Site, WeeklyHours } from '../schemas.ts';
 
 const Domain = Type.String({ minLength: 3, maxLength: 253, description: 'The host alone, such as example.com.' });
 const WelcomeMessage = Type.String({ maxLength: 1000 });
@@ -71,7 +71,7 @@ export const siteRoutes = [
     access: { kind: 'agent', scope: null, role: 'admin', roleSlug: 'forbidden' },
     params: Type.Object({ siteId: Id }),
     body: Type.Object({
-      expectedVersion: Version,
+      expectedVersion: ExpectedVersion,
       name: Type.Optional(Name),
       domain: Type.Optional(Domain),
       primaryColor: Type.Optional(Hex),
