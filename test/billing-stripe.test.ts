@@ -89,6 +89,20 @@ t.test('[4.14] checkout', async (t) => {
     t.equal(stripe.count('POST', /customers$/), before + 1);
   });
 
+  t.test('[4.14] of pages that are opened at once, one can be paid on', async (t) => {
+    const other = await service.workspace();
+    const opened = await Promise.all((['chat', 'support', 'business'] as const).map((planId) => service.post('/billing/checkout', { planId, interval: 'monthly', ...urls }, other.token)));
+    t.same(opened.map(({ status }) => status), [200, 200, 200]);
+    const payable = opened.filter(({ body }) => {
+      try {
+        return stripe.pay(body.url) !== undefined;
+      } catch {
+        return false;
+      }
+    });
+    t.equal(payable.length, 1, 'nobody pays twice');
+  });
+
   t.test('[decisions, Billing] needs addresses to come back to', async (t) => {
     for (const field of ['successUrl', 'cancelUrl'] as const) t.match(await service.post('/billing/checkout', { planId: 'chat', interval: 'monthly', ...urls, [field]: undefined }, owner.token), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [field]: [String] } } } });
   });

@@ -79,7 +79,9 @@ export const billingRoutes = [
       const { successUrl, cancelUrl } = requireReturns(call.body);
       const customerId = await customerOf(call, services, billing);
       const trialEndsAt = present?.status === 'trialing' ? present.trialEndsAt : null;
-      return billing.checkout({ planId, interval, addons: addons ?? [], workspaceId: call.workspaceId, customerId, trialEndsAt, nowMs: services.clock.now(), successUrl, cancelUrl });
+      const order = { planId, interval, addons: addons ?? [], workspaceId: call.workspaceId, customerId, trialEndsAt, nowMs: services.clock.now(), successUrl, cancelUrl };
+      // In turn, or of two that are asked for at once neither would find the other's page to close it.
+      return services.billingTurns.take(customerId, () => billing.checkout(order));
     },
   }),
 
