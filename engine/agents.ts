@@ -15,7 +15,7 @@ import { revertHandshake } from './handshake.ts';
 import { issueJoinCode } from './joining.ts';
 import { appendSystemLine } from './messages.ts';
 import { revokeGrantsOf } from './oauth.ts';
-import { ringAnew } from './ringing.ts';
+import { ringAnew, ringFreeAgents } from './ringing.ts';
 import { addAgent, type AgentView, agentView, inviteStatusOf, isActive, ownerOf, putAgent, requireAgent, theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
 import { command } from './runtime/command.ts';
@@ -85,6 +85,7 @@ export const setOwnStatus = command('agent.setStatus', (ctx, params: { status: A
   const next: AgentRecord = { ...agent, status: params.status };
   if (next.status !== agent.status) putAgent(ctx, next);
   if (next.status === 'available') drainQueue(ctx);
+  else ringFreeAgents(ctx);
   return agentView(next, theRoster(ctx));
 });
 

@@ -171,8 +171,10 @@ export const endPeriod = command('billing.endPeriod', (ctx, _: DeadlineParams): 
   else put(ctx, { ...present, currentPeriodStart: present.currentPeriodEnd, currentPeriodEnd: isoTime(monthsAfter(Date.parse(present.currentPeriodEnd), months[present.billingInterval])) });
 });
 
+/** Its period ends now, or ended before a process that was down could say so. */
 function ended(ctx: Context, subscription: SubscriptionRecord): SubscriptionRecord {
-  return { ...subscription, status: 'canceled', currentPeriodEnd: ctx.at, cancelAtPeriodEnd: false, trialEndsAt: null };
+  const currentPeriodEnd = subscription.currentPeriodEnd < ctx.at ? subscription.currentPeriodEnd : ctx.at;
+  return { ...subscription, status: 'canceled', currentPeriodEnd, cancelAtPeriodEnd: false, trialEndsAt: null };
 }
 
 /** Writes it and, when that changes anything for the workspace, says so in the audit log. */

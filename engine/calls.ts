@@ -102,7 +102,8 @@ export const holdCall = command('call.hold', (ctx, params: ById & { hold?: boole
   const hold = params.hold ?? true;
   requireAnswered(conversation, call);
   if (call.isOnHold === hold) refuse('conflict', { message: hold ? 'The caller is on hold already.' : 'The caller is not on hold.' });
-  if (call.events.length >= maxHoldChanges) refuse('conflict', { message: 'This call was put on hold too often.' });
+  // Who is on hold is always let off: the timeline has room for the one entry more.
+  if (hold && call.events.length >= maxHoldChanges) refuse('conflict', { message: 'This call was put on hold too often.' });
   changeCall(ctx, call, { isOnHold: hold }, { eventType: hold ? 'on_hold' : 'resumed' });
   orderCall(ctx, call, numberOf(ctx, call), hold ? { kind: 'hold' } : { kind: 'connect', agentId: call.agentId ?? '', startsRecording: false });
   return tellOfCall(ctx, hold ? 'call.on_hold' : 'call.resumed', call.conversationId);

@@ -62,8 +62,9 @@ export interface WorkspaceFiles {
   remove(workspaceId: string): Promise<void>;
 }
 
-/** Before reservations that the disk refused to settle are swept. */
+/** Before reservations that could not be settled are swept; twice as long after each sweep that could not settle them either. */
 const sweepAfterMs = 30_000;
+const longestSweepAfterMs = 10 * 60_000;
 /** Workspaces of one name that are told apart by counting; the rest by a piece of their id. */
 const maxCounted = 20;
 
@@ -76,6 +77,10 @@ export class Directory {
   /** Agents and workspaces whose change is under way: their reservations are not the sweep's. */
   readonly #underWay = new Set<string>();
   #files: WorkspaceFiles | undefined;
+  /** Of reservations that other files know how to settle. */
+  readonly #otherSweeps: (() => Promise<void>)[] = [];
+  #failedSweeps = 0;
+  #isSweepDue = false;
   /** Changes of one agent's address. */
   readonly #turns = new Turns();
   #stopped = false;
@@ -165,29 +170,52 @@ export class Directory {
         settle = steps.confirm;
         return result;
       } finally {
-        await settle().catch((error: unknown) => this.#sweepLater(error));
+        await settle().catch((error: unknown) => this.sweepLater(error));
       }
     } finally {
       for (const id of ids) this.#underWay.delete(id);
     }
   }
 
-  #sweepLater(error: unknown): void {
+  /** What else is swept when a reservation could not be settled. Rejects when it could not settle everything. */
+  alsoSweep(sweep: () => Promise<void>): void {
+    this.#otherSweeps.push(sweep);
+  }
+
+  /** Whether a change of this agent, workspace or number goes on, so that its reservation is not the sweep's. */
+  isUnderWay(id: string): boolean {
+    return this.#underWay.has(id);
+  }
+
+  sweepLater(error: unknown): void {
     this.#log.error({ err: error }, 'reservations could not be settled; they are swept later');
-    this.#clock.after(sweepAfterMs, () => {
-      if (this.#files !== undefined && !this.#stopped) this.sweep(this.#files).catch((again: unknown) => this.#sweepLater(again));
-    });
+    if (this.#isSweepDue) return;
+    this.#isSweepDue = true;
+    this.#clock.after(Math.min(sweepAfterMs * 2 ** this.#failedSweeps, longestSweepAfterMs), () => void this.#sweepAll());
+  }
+
+  async #sweepAll(): Promise<void> {
+    this.#isSweepDue = false;
+    if (this.#files === undefined || this.#stopped) return;
+    try {
+      await this.sweep(this.#files);
+      for (const sweep of this.#otherSweeps) await sweep();
+      this.#failedSweeps = 0;
+    } catch (error) {
+      this.#failedSweeps += 1;
+      this.sweepLater(error);
+    }
   }
 
   /** Settles what was left reserved, by what the workspaces' own files say. What cannot be read now stays reserved. */
   async sweep(files: WorkspaceFiles): Promise<void> {
     this.#files = files;
-    const isMade = (workspaceId: string): boolean | null => (this.#underWay.has(workspaceId) ? null : files.isMade(workspaceId));
+    const isMade = (workspaceId: string): boolean | null => (this.isUnderWay(workspaceId) ? null : files.isMade(workspaceId));
     if (reservedEmails(this.db).length + reservedWorkspaces(this.db).length === 0) return;
     for (const { id } of reservedWorkspaces(this.db)) if (isMade(id) === false) await files.remove(id);
     await this.change((db) => {
       for (const row of reservedEmails(db)) {
-        const present = this.#underWay.has(row.agentId) ? null : files.emailOf(row.workspaceId, row.agentId);
+        const present = this.isUnderWay(row.agentId) ? null : files.emailOf(row.workspaceId, row.agentId);
         if (present === null) continue;
         if (present?.toLowerCase() === row.email.toLowerCase()) confirmDirectoryEmail(db, row);
         else deleteDirectoryEmail(db, row);

@@ -74,7 +74,7 @@ export function giveUpNumber(places: NumberPlaces, asked: Asked & { phoneNumberI
   return aroundRelease(directory, phoneNumberId, () => engine.execute(releaseNumber, { workspaceId, caller, params: { phoneNumberId } }));
 }
 
-/** At start: settles what was under way when the process ended. Resolves to what may be bought for nobody. */
+/** Settles what a crash, a carrier or a disk left reserved. Resolves to what may be bought for nobody. */
 export function sweepNumberPlaces({ engine, directory }: NumberPlaces): Promise<NumberClaim[]> {
   return sweepNumbers(directory, ({ workspaceId, numberId }) => {
     try {
@@ -86,15 +86,18 @@ export function sweepNumberPlaces({ engine, directory }: NumberPlaces): Promise<
   });
 }
 
-/** Behind the start, since it asks the carrier: gives those numbers back, and lets others have them then. */
+/** Gives those numbers back, and lets others have them then. Behind the start, since it asks the carrier. Rejects when the carrier did not take all of them. */
 export async function giveBackOrphans({ directory, carrier, log }: NumberPlaces, orphans: readonly NumberClaim[], isStopping: () => boolean): Promise<void> {
+  let failed = 0;
   for (const { numberId, e164 } of orphans) {
     try {
       await carrier.giveBack({ e164, label: labelOf(numberId) });
       if (isStopping()) return;
       await forgetNumber(directory, numberId);
     } catch (error) {
-      log.error({ e164, err: error }, 'a number that may be bought for nobody could not be given back; the next start tries again');
+      failed += 1;
+      log.error({ e164, err: error }, 'a number that may be bought for nobody could not be given back; it is tried again');
     }
   }
+  if (failed > 0) throw new Error(`${failed} numbers could not be given back`);
 }

@@ -56,11 +56,12 @@ export function forgetNumber(directory: Directory, numberId: string): Promise<vo
 }
 
 /**
- * Settles what a crash left reserved, by what the workspace's file says of the number; null: it cannot be read now. Resolves to
+ * Settles what was left reserved, by what the workspace's file says of the number; null: it cannot be read now. Resolves to
  * those that no workspace has, which may be bought already and must be given back before they are forgotten.
  */
 export async function sweepNumbers(directory: Directory, statusOf: (row: DirectoryNumber) => PhoneNumberRecord['status'] | undefined | null): Promise<NumberClaim[]> {
-  const rows = reservedNumbers(directory.db).map((row) => ({ row, status: statusOf(row) }));
+  const left = reservedNumbers(directory.db).filter(({ numberId }) => !directory.isUnderWay(numberId));
+  const rows = left.map((row) => ({ row, status: statusOf(row) }));
   const settled = rows.filter(({ status }) => status === 'active' || status === 'released');
   if (settled.length > 0) {
     await directory.change((db, at) => {

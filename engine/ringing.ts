@@ -74,21 +74,23 @@ export function wouldBeInTwoCalls(ctx: Context, conversation: ConversationRecord
   return present !== undefined && present !== conversation.id;
 }
 
-/** Called when somebody may have become free: whoever rings meanwhile rings there too. */
+/** Called when somebody may have become free, or gone away: what rings meanwhile rings the one too, and the other no longer. Who took another call still sees that it rings. */
 export function ringFreeAgents(ctx: Context): void {
   for (const conversationId of ringingCallIds(ctx.db, maxRungAtOnce)) {
     const call = ctx.state(callKind, conversationId);
     const conversation = ctx.state(conversationKind, conversationId);
     if (call === undefined || conversation === undefined) continue;
-    const added = whomToRing(ctx, conversation, call).filter((agentId) => !call.ringingAgentIds.includes(agentId));
-    if (added.length === 0) continue;
-    changeCall(ctx, call, { ringingAgentIds: [...call.ringingAgentIds, ...added] });
+    const there = whomToRing(ctx, conversation, call, new Set());
+    const kept = call.ringingAgentIds.filter((agentId) => there.includes(agentId));
+    const added = whomToRing(ctx, conversation, call).filter((agentId) => !kept.includes(agentId));
+    if (added.length === 0 && kept.length === call.ringingAgentIds.length) continue;
+    changeCall(ctx, call, { ringingAgentIds: [...kept, ...added] });
     tellOfCall(ctx, 'call.ringing', conversationId);
   }
 }
 
-function whomToRing(ctx: Context, conversation: ConversationRecord, call: CallState): string[] {
-  return agentsToRing({ agents: theRoster(ctx).agents.values(), target: ringTarget(ctx, conversation, numberOf(ctx, call)), busy: agentIdsInCalls(ctx.db) });
+function whomToRing(ctx: Context, conversation: ConversationRecord, call: CallState, busy: ReadonlySet<string> = agentIdsInCalls(ctx.db)): string[] {
+  return agentsToRing({ agents: theRoster(ctx).agents.values(), target: ringTarget(ctx, conversation, numberOf(ctx, call)), busy });
 }
 
 function isMeant(agent: AgentRecord, target: RingTarget): boolean {

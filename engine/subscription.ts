@@ -11,6 +11,9 @@ const kind: ActorKind<SubscriptionRecord> = { name: 'subscription', load: findSu
 /** Nothing is paid and nothing is on trial: the plan gives nothing. past_due is not among them: the provider still tries to collect. */
 const locking: readonly SubscriptionStatus[] = ['canceled', 'unpaid', 'paused', 'incomplete', 'incomplete_expired'];
 
+/** Nothing brings these back: another one begins. */
+const over: readonly SubscriptionStatus[] = ['canceled', 'incomplete_expired'];
+
 export function theSubscription(view: Pick<View, 'state'>): SubscriptionRecord | undefined {
   return view.state(kind, '');
 }
@@ -22,6 +25,10 @@ export function setSubscription(ctx: Context, subscription: SubscriptionRecord):
 
 export function isLocking(status: SubscriptionStatus): boolean {
   return locking.includes(status);
+}
+
+export function isOver(status: SubscriptionStatus): boolean {
+  return over.includes(status);
 }
 
 export function isLocked(view: Pick<View, 'state'>): boolean {

@@ -33,8 +33,8 @@ interface Guard {
 
 const minuteMs = 60_000;
 const dayMs = 24 * 3600_000;
-/** RFC 5321 as far as a mailbox on the internet needs it: no quotes, no comments, a domain with a dot. */
-const emailShape = /^[^\s@"(),:;<>[\\\]]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+/** RFC 5321 as far as a mailbox on the internet needs it: no quotes, no comments, no control characters, a domain with a dot. */
+const emailShape = /^[^\s\x00-\x1f\x7f-\x9f@"(),:;<>[\\\]]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 /** ITU-T E.164: a plus, no leading zero, 15 digits at the most. */
 const numberShape = /^\+[1-9]\d{6,14}$/;
 

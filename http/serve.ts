@@ -300,7 +300,9 @@ export async function serve(options: ServeOptions): Promise<Running> {
   engine.wakeAll((workspace) => parts.ingestion.review(workspace)).catch((error: unknown) => services.log.error({ err: error }, 'not every workspace could be woken; each wakes when it is asked for'));
 
   let stopping: Promise<void> | undefined;
-  void giveBackOrphans(services, orphans, () => stopping !== undefined);
+  const giveBack = (numbers: typeof orphans): Promise<void> => giveBackOrphans(services, numbers, () => stopping !== undefined);
+  directory.alsoSweep(async () => giveBack(await sweepNumberPlaces(services)));
+  giveBack(orphans).catch((error: unknown) => directory.sweepLater(error));
   return {
     port,
     smtpPort: smtp?.port,

@@ -89,6 +89,20 @@ t.test('[4.14] checkout', async (t) => {
     t.equal(stripe.count('POST', /customers$/), before + 1);
   });
 
+  t.test('[4.14] of pages that are opened at once, one can be paid on', async (t) => {
+    const other = await service.workspace();
+    const opened = await Promise.all((['chat', 'support', 'business'] as const).map((planId) => service.post('/billing/checkout', { planId, interval: 'monthly', ...urls }, other.token)));
+    t.same(opened.map(({ status }) => status), [200, 200, 200]);
+    const payable = opened.filter(({ body }) => {
+      try {
+        return stripe.pay(body.url) !== undefined;
+      } catch {
+        return false;
+      }
+    });
+    t.equal(payable.length, 1, 'nobody pays twice');
+  });
+
   t.test('[decisions, Billing] needs addresses to come back to', async (t) => {
     for (const field of ['successUrl', 'cancelUrl'] as const) t.match(await service.post('/billing/checkout', { planId: 'chat', interval: 'monthly', ...urls, [field]: undefined }, owner.token), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { [field]: [String] } } } });
   });
@@ -276,6 +290,42 @@ t.test('[6] Stripe\'s events', async (t) => {
     stripe.broken = undefined;
     t.match(await stripe.deliver(service, event), { status: 200 });
     t.equal((await standing(service, owner.token)).subscription.status, 'past_due');
+  });
+});
+
+t.test('[6] more than one subscription of a customer', async (t) => {
+  const { service, stripe, owner } = await start(t);
+  const open = () => service.post('/billing/checkout', { planId: 'support', interval: 'monthly', ...urls }, owner.token);
+  const tell = (type: string, about: Parameters<FakeStripe['event']>[1]) => stripe.deliver(service, stripe.event(`customer.subscription.${type}`, about));
+  const first = stripe.pay((await open()).body.url);
+  await tell('created', first);
+
+  t.test('[6] the one that ends last keeps the workspace open, whatever was told in between', async (t) => {
+    first.status = 'unpaid';
+    await tell('updated', first);
+    const second = stripe.pay((await open()).body.url);
+    await tell('created', second);
+    first.status = 'active';
+    await tell('updated', first);
+    first.status = 'canceled';
+    t.match(await tell('deleted', first), { status: 200 });
+    t.match(await standing(service, owner.token), { locked: false, subscription: { status: second.status } }, 'the second is paid for still');
+    second.status = 'canceled';
+    await tell('deleted', second);
+    t.match(await standing(service, owner.token), { locked: true, subscription: { status: 'canceled' } });
+  });
+
+  t.test('[4.14] one that ended without our being told stands in nobody\'s way', async (t) => {
+    const third = stripe.pay((await open()).body.url);
+    await tell('created', third);
+    third.status = 'canceled';
+    const { status, body } = await open();
+    t.match({ status, body }, { status: 200, body: { url: String } }, 'a page to pay on');
+    t.match(await standing(service, owner.token), { locked: true, subscription: { status: 'canceled' } });
+    const fourth = stripe.pay(body.url);
+    await tell('created', fourth);
+    fourth.status = 'canceled';
+    t.match(await service.post('/billing/cancel', undefined, owner.token), { status: 200, body: { subscription: { status: 'canceled' } } });
   });
 });
 

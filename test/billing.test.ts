@@ -153,6 +153,13 @@ t.test('[3 subscription] cancelling', async (t) => {
     t.match(await read(), { locked: false });
     t.equal((await service.get('/calls', owner.token)).status, 200);
   });
+
+  t.test('[4.14] a period that ended while nobody looked ended when it did', async (t) => {
+    await service.post('/billing/cancel', undefined, owner.token);
+    const { currentPeriodEnd } = (await read()).subscription;
+    await service.pass(Date.parse(currentPeriodEnd) - service.clock.now() + 3 * 24 * 3600_000);
+    t.match(await read(), { locked: true, subscription: { status: 'canceled', currentPeriodEnd } });
+  });
 });
 
 t.test('[4.14] a period follows the other, also over a restart', async (t) => {

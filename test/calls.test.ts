@@ -332,18 +332,23 @@ t.test('[7 calls] a plan without calls: 402 feature_locked', async (t) => {
   t.equal(call?.phase, 'voicemail', 'but nobody could answer');
 });
 
-t.test('[4.8] a call is put on hold so often and no more', async (t) => {
+t.test('[4.8] a call is put on hold so often and no more; who is on hold is let off all the same', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
+  const ann = await service.agent(owner, { available: true });
   const line = await claimLine(service, owner);
   const { id } = await ringLine(service, line);
-  const socket = await service.agentSocket(owner.token);
-  await socket.call('call.answer', { conversationId: id });
-  for (let entries = 2; entries < maxHoldChanges; entries += 1) {
-    const { status } = await socket.call('call.hold', { conversationId: id, hold: entries % 2 === 0 });
+  const { version } = (await service.post(`/calls/${id}/answer`, undefined, owner.token)).body;
+  await service.post(`/calls/${id}/transfer`, { agentId: ann.agentId, expectedVersion: version }, owner.token);
+  await service.post(`/conversations/${id}/assignment/accept`, {}, ann.token);
+  const socket = await service.agentSocket(ann.token);
+  for (let entries = 3; entries < maxHoldChanges; entries += 1) {
+    const { status } = await socket.call('call.hold', { conversationId: id, hold: entries % 2 === 1 });
     if (status !== 200) t.fail(`${entries} entries: ${status}`);
   }
+  t.match((await service.get(`/calls/${id}`, ann.token)).body, { state: 'on_hold', events: { length: maxHoldChanges } }, 'the last entry that fits puts the caller on hold');
+  t.match(await socket.call('call.hold', { conversationId: id, hold: false }), { status: 200, body: { state: 'answered' } });
   t.match(await socket.call('call.hold', { conversationId: id }), { status: 409, body: { error: 'conflict', message: 'This call was put on hold too often.' } });
-  t.equal((await socket.call('call.hangup', { conversationId: id })).body.events.length, maxHoldChanges + 1, 'ending it is never refused');
+  t.equal((await socket.call('call.hangup', { conversationId: id })).body.events.length, maxHoldChanges + 2, 'ending it is never refused');
   await socket.close();
 });

@@ -163,6 +163,24 @@ t.test('calls that nobody answers', async (t) => {
     await service.post(`/calls/${second.id}/hangup`, undefined, owner.token);
   });
 
+  t.test('[4.8] who goes away, or works with calls no more, is rung no longer', async (t) => {
+    const bob = await service.agent(owner, { available: true, channels: ['calls'] });
+    const { id } = await ringLine(service, line);
+    t.same(new Set((await read(id)).ringingAgentIds), new Set([ann.agentId, bob.agentId]));
+    await service.post('/me/status', { status: 'away' }, bob.token);
+    t.same((await read(id)).ringingAgentIds, [ann.agentId]);
+    await service.post('/me/status', { status: 'available' }, bob.token);
+    t.same((await read(id)).ringingAgentIds, [ann.agentId, bob.agentId], 'and again when it is back');
+    await service.patch(`/agents/${ann.agentId}`, { channels: ['chats'] }, owner.token);
+    t.same((await read(id)).ringingAgentIds, [bob.agentId]);
+    const socket = await service.agentSocket(owner.token);
+    await service.delete(`/agents/${bob.agentId}`, owner.token);
+    t.match((await socket.next('call.ringing')).data.call, { id, state: 'ringing', ringingAgentIds: [] }, 'those who see it are told');
+    await socket.close();
+    await service.patch(`/agents/${ann.agentId}`, { channels: ['chats', 'tickets', 'calls'] }, owner.token);
+    await service.post(`/calls/${id}/hangup`, undefined, owner.token);
+  });
+
   t.test('[4.8] manual answers: an agent who is away may take a call', async (t) => {
     await service.post('/me/status', { status: 'away' }, ann.token);
     const { id } = await ringLine(service, line);

@@ -128,7 +128,7 @@ t.test('[7] create, from both sides of each guard', async (t) => {
       ['email', 'a@example.com', 201],
       ['email', `${'a'.repeat(64)}@example.com`, 201],
       ['email', 'a+b.c@sub.example.co', 201],
-      ...['abc', 'a@b', '@example.com', 'abc@', 'a b@example.com', 'a@example..com', 'a@-example.com', 'a@example.com\nBcc: b@example.com', 'a,b@example.com', '<a@example.com>', `${'a'.repeat(65)}@example.com`, american].map((to): [string, string, number] => ['email', to, 400]),
+      ...['abc', 'a@b', '@example.com', 'abc@', 'a b@example.com', 'a@example..com', 'a@-example.com', 'a@example.com\nBcc: b@example.com', 'a\u0000@example.com', 'a\u007f@example.com', 'a,b@example.com', '<a@example.com>', `${'a'.repeat(65)}@example.com`, american].map((to): [string, string, number] => ['email', to, 400]),
       ['sms', american, 201],
       ['sms', '+14165550123', 201],
       ['sms', '+15551234567', 201],

@@ -8,7 +8,7 @@ import { requireAgent } from '../../engine/roster.ts';
 import type { Caller } from '../../engine/runtime/command.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import type { View } from '../../engine/runtime/context.ts';
-import { isLocking, theSubscription } from '../../engine/subscription.ts';
+import { isLocking, isOver, theSubscription } from '../../engine/subscription.ts';
 import { theWorkspace } from '../../engine/workspace.ts';
 import type { BillingProvider, ProvidedSubscription } from '../../workers/providers/billing.ts';
 import { Addon, BillingInterval, Invoice, Standing, Subscription } from '../record-schemas.ts';
@@ -75,11 +75,17 @@ export const billingRoutes = [
       const addons = aiAddon === undefined ? present?.addons : aiAddon ? (['ai'] as const) : [];
       if (billing === undefined) return { subscription: await engine.execute(changePlan, { ...whoOf(call), params: { planId, interval, addons } }) };
       const subscriptionId = liveIdOf(view);
-      if (subscriptionId !== undefined) return { subscription: await take(call, services, subscriptionId, () => billing.change(subscriptionId, { planId, interval, ...(addons === undefined ? {} : { addons }) })) };
+      if (subscriptionId !== undefined) {
+        const subscription = await take(call, services, subscriptionId, () => billing.change(subscriptionId, { planId, interval, ...(addons === undefined ? {} : { addons }) }));
+        if (!isOver(subscription.status)) return { subscription };
+      }
       const { successUrl, cancelUrl } = requireReturns(call.body);
       const customerId = await customerOf(call, services, billing);
-      const trialEndsAt = present?.status === 'trialing' ? present.trialEndsAt : null;
-      return billing.checkout({ planId, interval, addons: addons ?? [], workspaceId: call.workspaceId, customerId, trialEndsAt, nowMs: services.clock.now(), successUrl, cancelUrl });
+      const trial = theSubscription(viewOf(call, services));
+      const trialEndsAt = trial?.status === 'trialing' ? trial.trialEndsAt : null;
+      const order = { planId, interval, addons: addons ?? [], workspaceId: call.workspaceId, customerId, trialEndsAt, nowMs: services.clock.now(), successUrl, cancelUrl };
+      // In turn, or of two that are asked for at once neither would find the other's page to close it.
+      return services.billingTurns.take(customerId, () => billing.checkout(order));
     },
   }),
 
@@ -160,19 +166,13 @@ export const billingRoutes = [
     rawBody: { contentType: 'application/json', schema: Type.Object({ id: Type.String(), type: Type.String() }) },
     reply: { status: 200, schema: Type.Object({ received: Type.Boolean() }) },
     refusals: ['invalid_signature'],
-    async run({ raw }, { billing, billingTurns, engine, clock }) {
+    async run({ raw }, services) {
+      const { billing, clock } = services;
       if (billing === undefined || raw === undefined) refuse('not_found');
       const signature = raw.headers['stripe-signature'] ?? refuse('invalid_signature');
       const event = await billing.verify({ body: raw.body, signature, nowMs: clock.now() });
-      if (event === undefined) return { received: true };
-      return billingTurns.take(event.subscriptionId, async () => {
-        const told = await billing.subscription(event.subscriptionId);
-        // It may be of a workspace of another server that shares the account.
-        if (told !== undefined && engine.workspace(told.workspaceId) !== undefined) {
-          await engine.execute(takeProvided, { workspaceId: told.workspaceId, caller: systemCaller, params: { provided: told.provided, eventId: event.eventId } });
-        }
-        return { received: true };
-      });
+      if (event !== undefined) await takeTold(services, billing, event);
+      return { received: true };
     },
   }),
 ];
@@ -206,6 +206,23 @@ async function changeLive(call: Asking, services: Services, how: { provided(bill
 /** In turn with what is told of the same subscription, so that an older state never overtakes a newer one. */
 function take(call: Asking, { engine, billingTurns }: Pick<Services, 'engine' | 'billingTurns'>, subscriptionId: string, ask: () => Promise<ProvidedSubscription>): Promise<SubscriptionView> {
   return billingTurns.take(subscriptionId, async () => (await engine.execute(takeProvided, { ...whoOf(call), params: { provided: await ask(), eventId: undefined } })) ?? refuse('conflict'));
+}
+
+/** As the provider says it is now. Where it has ended, the customer may pay for another one, of which we were told while this one stood. */
+async function takeTold(services: Services, billing: BillingProvider, { subscriptionId, eventId }: { subscriptionId: string; eventId: string | undefined }): Promise<void> {
+  const { billingTurns, engine } = services;
+  const told = await billingTurns.take(subscriptionId, async () => {
+    const found = await billing.subscription(subscriptionId);
+    // It may be of a workspace of another server that shares the account.
+    if (found === undefined || engine.workspace(found.workspaceId) === undefined) return undefined;
+    await engine.execute(takeProvided, { workspaceId: found.workspaceId, caller: systemCaller, params: { provided: found.provided, eventId } });
+    return found;
+  });
+  if (told === undefined || !isLocking(told.provided.status)) return;
+  const { workspaceId, provided } = told;
+  if (liveIdOf(viewOf({ workspaceId, caller: systemCaller }, services)) !== undefined) return;
+  const otherId = await billing.liveSubscription({ customerId: provided.providerCustomerId, workspaceId });
+  if (otherId !== undefined && otherId !== subscriptionId) await takeTold(services, billing, { subscriptionId: otherId, eventId: undefined });
 }
 
 /** Made on first use, and kept; once, however many ask at a time. */

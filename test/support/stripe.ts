@@ -142,8 +142,10 @@ export class FakeStripe {
       case 'GET subscriptions':
       case 'POST subscriptions':
       case 'DELETE subscriptions': {
+        if (second === '') return ok(list([...this.subscriptions.values()].filter(({ customer, status }) => customer === form['customer'] && status !== 'canceled').map((one) => this.#subscriptionBody(one))));
         const subscription = this.subscriptions.get(second);
         if (subscription === undefined) return failed(404, 'invalid_request_error', `No such subscription: '${second}'`);
+        if (method !== 'GET' && subscription.status === 'canceled') return failed(400, 'invalid_request_error', 'A canceled subscription can only update its cancellation_details and metadata.');
         if (method === 'POST') this.#change(subscription, form);
         if (method === 'DELETE') Object.assign(subscription, { status: 'canceled', endedAt: this.#now() });
         return ok(this.#subscriptionBody(subscription));

@@ -18,12 +18,18 @@ const defaultTimeoutMs = 10_000;
 const maxRetries = 2;
 /** How old a signed delivery may be (Stripe's own default). */
 const toleranceSeconds = 300;
+/** Of one customer, those that are over left out: there is hardly ever more than one. */
+const maxSubscriptions = 100;
 /** Stripe takes a trial's end from so far ahead (subscription_data.trial_end). */
 const shortestTrialMs = 48 * 3600_000;
 
 const plans: readonly PaidPlan[] = ['chat', 'support', 'business'];
 const addons: readonly Addon[] = ['ai'];
 const statuses: readonly SubscriptionStatus[] = ['trialing', 'active', 'past_due', 'unpaid', 'paused', 'incomplete', 'incomplete_expired', 'canceled'];
+/** Nothing changes these any more. */
+const overStatuses: ReadonlySet<string> = new Set(['canceled', 'incomplete_expired'] satisfies SubscriptionStatus[]);
+/** Paid for, on trial, or late: what gives a workspace its plan. */
+const liveStatuses: ReadonlySet<string> = new Set(['trialing', 'active', 'past_due'] satisfies SubscriptionStatus[]);
 const keyOf = (item: PaidPlan | Addon, interval: BillingInterval): string => `switchboard_${item}_${interval}`;
 const keyForm = /^switchboard_([a-z]+)_(monthly|annual)$/;
 
@@ -81,6 +87,8 @@ export function stripeBilling(settings: StripeSettings): BillingProvider {
 
     async change(subscriptionId, order) {
       const present = await read(subscriptionId);
+      // Its end may be news to us: a delivery can be lost. Stripe would refuse, however often it is asked.
+      if (overStatuses.has(present.status)) return provided(present);
       const { planId, addons: wanted, interval } = wantedOf(present, order);
       const keys = [...(planId === undefined ? [] : [planId]), ...wanted].map((item) => keyOf(item, interval));
       const prices = await pricesOf(keys);
@@ -89,6 +97,8 @@ export function stripeBilling(settings: StripeSettings): BillingProvider {
     },
 
     async cancel(subscriptionId, when) {
+      const present = await read(subscriptionId);
+      if (overStatuses.has(present.status)) return provided(present);
       return provided(await ask((stripe) => (when === 'now' ? stripe.subscriptions.cancel(subscriptionId) : stripe.subscriptions.update(subscriptionId, { cancel_at_period_end: true }))));
     },
 
@@ -119,6 +129,12 @@ export function stripeBilling(settings: StripeSettings): BillingProvider {
       const subscription = await read(subscriptionId);
       const { workspaceId } = subscription.metadata;
       return workspaceId === undefined ? undefined : { workspaceId, provided: provided(subscription) };
+    },
+
+    async liveSubscription({ customerId, workspaceId }) {
+      const { data } = await ask((stripe) => stripe.subscriptions.list({ customer: customerId, limit: maxSubscriptions }));
+      const live = data.filter(({ status, metadata }) => liveStatuses.has(status) && metadata['workspaceId'] === workspaceId);
+      return live.sort((a, b) => b.created - a.created)[0]?.id;
     },
   };
 }

@@ -46,8 +46,9 @@ export interface BillingProvider {
   customerFor(workspace: { id: string; name: string; email: string }): Promise<string>;
   /** A page to pay on. One that was open for this customer is closed, so that nobody pays twice. */
   checkout(order: Order & { workspaceId: string; customerId: string; trialEndsAt: string | null; nowMs: number; successUrl: string; cancelUrl: string }): Promise<{ url: string }>;
-  /** Changes what is paid for, with the rest of the period prorated. A cancellation that was planned is taken back. */
+  /** Changes what is paid for, with the rest of the period prorated. A cancellation that was planned is taken back. One that is over stays so. */
   change(subscriptionId: string, order: Partial<Order>): Promise<ProvidedSubscription>;
+  /** One that is over stays so. */
   cancel(subscriptionId: string, when: 'now' | 'periodEnd'): Promise<ProvidedSubscription>;
   portal(customerId: string, returnUrl: string): Promise<{ url: string }>;
   /** The most recent ones, newest first. */
@@ -56,6 +57,8 @@ export interface BillingProvider {
   verify(delivery: { body: Uint8Array; signature: string; nowMs: number }): Promise<{ eventId: string; subscriptionId: string } | undefined>;
   /** As it is now; undefined when no workspace of any server of ours stands behind it. */
   subscription(subscriptionId: string): Promise<{ workspaceId: string; provided: ProvidedSubscription } | undefined>;
+  /** The newest one that the customer pays for, or has on trial, for this workspace. */
+  liveSubscription(of: { customerId: string; workspaceId: string }): Promise<string | undefined>;
 }
 
 export class BillingUnavailable extends Error {
