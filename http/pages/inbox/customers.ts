@@ -49,7 +49,8 @@ export function rememberVisitor(visitor: Visitor): void {
 }
 
 /** What the customer is called: as it said, else by how it can be reached, else apart from the others. */
-export function customerName({ visitorId }: Pick<Conversation, 'visitorId'>): string {
+export function customerName({ visitorId, channel }: Pick<Conversation, 'visitorId' | 'channel'>): string {
+  if (visitorId === null && channel === 'call') return 'A withheld number';
   const visitor = visitorOf(visitorId);
   if (visitor === undefined) return 'Customer';
   const said = [visitor.name, visitor.email, visitor.phoneE164].find((one) => one !== null && one.trim() !== '');
