@@ -8,7 +8,9 @@ import { filesOf } from '../../http/pages/inbox/composed-files.ts';
 import { draftOf, keepDraft } from '../../http/pages/inbox/drafts.ts';
 import { holdNotices, notices, notify } from '../../http/pages/notices.ts';
 import type { Agent, Call } from '../../http/pages/records.ts';
+import { setServerTime } from '../../http/pages/server-clock.ts';
 import { me } from '../../http/pages/session.ts';
+import { dayHeading, now, shortTime, timeInSentence } from '../../http/pages/times.ts';
 
 t.test('[3] a call that ended stays so, whatever answer comes after', async (t) => {
   const call: Call = { id: 'c', version: 2, channel: 'call', status: 'open', state: 'answered', fromE164: null, callerName: null, toE164: '+12125550001', phoneNumberId: 'n', departmentId: null, assignedAgentId: 'a', handshake: null, ringingAgentIds: [], visitorId: null, contactId: null, voicemailId: null, events: [], createdAt: '2026-11-20T12:00:00.000Z', updatedAt: '2026-11-20T12:00:01.000Z' };
@@ -94,4 +96,25 @@ t.test('a notice stays until somebody had the time to read it', async (t) => {
   t.equal(notices.value.length, 1, 'somebody points at it');
   holdNotices(false);
   await until(() => notices.value.length === 0);
+});
+
+t.test('how long ago something was goes by the service\'s clock, as soon as it is told', (t) => {
+  const hourMs = 3600_000;
+  const serviceMs = Date.now() + 26 * hourMs;
+  const at = new Date(serviceMs - 5 * 60_000).toISOString();
+  t.equal(shortTime(at), 'now', 'a browser that is a day behind knows no better');
+  let told = 0;
+  const stop = now.subscribe(() => void (told += 1));
+  t.teardown(() => {
+    stop();
+    setServerTime(new Date().toISOString());
+  });
+  setServerTime(new Date(serviceMs).toISOString());
+  t.equal(shortTime(at), '5 min');
+  t.equal(timeInSentence(at), '5 min ago');
+  t.equal(dayHeading(new Date(serviceMs).toISOString()), 'Today');
+  t.equal(told, 2, 'whatever shows it is told');
+  setServerTime(new Date(Date.now() + 26 * hourMs + 50).toISOString());
+  t.equal(told, 2, 'the way of an answer to here is no other clock');
+  t.end();
 });
