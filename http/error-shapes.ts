@@ -3,6 +3,7 @@
 
 import { type Refusal, type Slug, wordOf } from '../engine/errors.ts';
 import { consentRefusedPage } from './consent-page.ts';
+import { missingPage } from './missing-page.ts';
 import { errorBody } from './replies.ts';
 
 export interface ErrorShape {
@@ -20,6 +21,7 @@ const verification: ErrorShape = { name: 'VerificationError', contentType: 'appl
 const oauth: ErrorShape = { name: 'OAuthError', contentType: 'application/json', word: oauthWordOf, write: ({ slug, message }) => JSON.stringify({ error: oauthWordOf(slug), error_description: message }) };
 /** Whoever is here is a person with a browser. */
 const consent: ErrorShape = { name: undefined, contentType: 'text/html', word: wordOf, write: ({ message }) => consentRefusedPage(message) };
+const missing: ErrorShape = { name: undefined, contentType: 'text/html', word: wordOf, write: () => missingPage };
 
 /** The longer path first. */
 const areas: readonly { readonly path: string; readonly shape: ErrorShape }[] = [
@@ -30,6 +32,11 @@ const areas: readonly { readonly path: string; readonly shape: ErrorShape }[] = 
 
 export function shapeAt(path: string): ErrorShape {
   return areas.find((area) => path === area.path || path.startsWith(`${area.path}/`))?.shape ?? usual;
+}
+
+/** Where no route is: browsers ask for HTML by name when a person goes somewhere, and nobody is helped by JSON then. */
+export function shapeOfNothing({ path, accept }: { readonly path: string; readonly accept: string | undefined }): ErrorShape {
+  return accept?.includes('text/html') === true && !path.startsWith('/api/') ? missing : shapeAt(path);
 }
 
 /** Shown without a sentence: their bodies are given field by field (specification 7). */

@@ -20,7 +20,7 @@ import type { Metrics } from './metrics.ts';
 import { mayUseSite } from './own-origin.ts';
 import type { Config } from './config.ts';
 import { bodyOf, type Parts, partsOfFrame, type PartsReader, partsReader, queryOf, requireSound } from './parts.ts';
-import { shapeAt } from './error-shapes.ts';
+import { shapeAt, shapeOfNothing } from './error-shapes.ts';
 import { type Budget, RateLimiter, type ToldBudget } from './rate-limiter.ts';
 import { errorBody, rateRefusal, refusalOf, retryAfterOf } from './replies.ts';
 import type { Call, Input, RawReply, RawRequest, Route } from './route.ts';
@@ -153,7 +153,7 @@ export class Pipeline {
       reply.headers['Allow'] = allowOf(match.methods);
       return reply;
     }
-    if (match.kind === 'none') return this.#refused(new Refusal('not_found', `There is nothing at ${head.path}.`, undefined), { head, requestId });
+    if (match.kind === 'none') return this.#refused(new Refusal('not_found', `There is nothing at ${head.path}.`, undefined), { head, requestId }, shapeOfNothing({ path: head.path, accept: head.headers['accept'] }));
     const { route } = match.entry;
     let version: string | undefined;
     try {
@@ -349,9 +349,8 @@ export class Pipeline {
     }
   }
 
-  #refused(refusal: Refusal, facts: ReplyFacts): Reply {
+  #refused(refusal: Refusal, facts: ReplyFacts, shape = shapeAt(facts.head.path)): Reply {
     const headers = replyHeaders(facts);
-    const shape = shapeAt(facts.head.path);
     headers['Content-Type'] = `${shape.contentType}; charset=utf-8`;
     const retryAfter = retryAfterOf(refusal);
     if (retryAfter !== undefined) headers['Retry-After'] = String(retryAfter);

@@ -140,6 +140,19 @@ t.test('paths and methods', async (t) => {
     }
   });
 
+  t.test('a person at an address where nothing is sees a page, a program the error', async (t) => {
+    const browser = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const page = await fetch(`${service.url}/nowhere?x=<script>`, { headers: browser });
+    t.equal(page.status, 404);
+    t.match(page.headers.get('content-type'), /^text\/html/);
+    t.match(await page.text(), /There is no page here[^]*href="\/"/);
+    for (const [path, headers] of [['/nowhere', { Accept: '*/*' }], ['/api/v1/nowhere', browser], ['/oauth/nowhere', { Accept: 'application/json' }]] as const) {
+      const reply = await fetch(service.url + path, { headers });
+      t.equal(reply.status, 404, path);
+      t.match(reply.headers.get('content-type'), /^application\/json/, path);
+    }
+  });
+
   t.test('[decisions] another method is 405 with Allow', async (t) => {
     const id = '0194b7a6-1111-7111-8111-111111111111';
     const rows: [string, string, string][] = [

@@ -63,7 +63,7 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
     const { queued } = await api('customers');
     t.strictSame([await figure(page, 'Chats'), await figure(page, 'Tickets')], [String(queued.chat), String(queued.ticket)]);
     await page.locator('.reports-plot canvas').first().waitFor();
-    t.match(await page.getByRole('figure').first().innerText(), /5 chats, 0\.6 per day on average\./);
+    t.match(await page.getByRole('figure').first().innerText(), /5 chats, 0\.7 per day on average\./);
   });
 
   t.test('[4.13] who waits is followed as it happens', async (t) => {

@@ -6,7 +6,7 @@ import { barriersOf, startPages } from './support/pages.ts';
 import { startService } from './support/service.ts';
 
 t.test('nothing in the settings is in anybody\'s way', { skip: noBrowser }, async (t) => {
-  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+  const service = await startService(t, { env: { RATE_LIMITS: 'off', ALLOW_PRIVATE_CRAWL: '1' } });
   const owner = await service.workspace();
   const pages = await startPages(t, service);
   const make = async (path: string, body: object): Promise<string> => (await service.post(path, body, owner.token)).body.id;
@@ -60,6 +60,22 @@ t.test('nothing in the settings is in anybody\'s way', { skip: noBrowser }, asyn
       t.same(await page.evaluate('[...document.querySelectorAll("main, .table-frame")].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.className)'), [], `${section} fits`);
     }
     await page.context().close();
+  });
+
+  t.test('words, names and addresses that nothing breaks stay in their boxes', async (t) => {
+    const word = 'x'.repeat(60);
+    await make('/api-keys', { name: word, scopes: ['*'] });
+    await make('/phone-numbers', { e164: '+12125550177', displayName: word, routingStrategy: 'all_agents' });
+    await service.post('/kb/ingest/url', { url: `http://127.0.0.1:1/${'path/'.repeat(60)}` }, owner.token);
+    for (const width of [360, 768, 1440]) {
+      const page = await pages.open('/settings', { token: owner.token, viewport: { width, height: 800 } });
+      for (const [section, seen] of [['api-keys', word], ['phone-numbers', word], ['knowledge', '/path/path/']] as const) {
+        await page.goto(`${service.url}/settings/${section}`);
+        await page.getByText(seen).first().waitFor();
+        t.same(await page.evaluate('[document.documentElement, ...document.querySelectorAll("main, .table-frame")].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.className || one.tagName)'), [], `${section} fits ${width} pixels`);
+      }
+      await page.context().close();
+    }
   });
 
   t.test('nothing went wrong on any page', async (t) => t.same(pages.problems, []));

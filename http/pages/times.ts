@@ -1,12 +1,21 @@
 // Times and amounts as people read them: in the reader's own zone and language, with the exact one at hand.
 
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
+import { aheadMs, serverNow } from './server-clock.ts';
 
-/** The time, to half a minute: whatever shows how long ago something was follows it. */
-export const now = signal(Date.now());
+/** The service's time, to half a minute: whatever shows how long ago something was follows it. */
+export const now = signal(serverNow());
 setInterval(() => {
-  now.value = Date.now();
+  now.value = serverNow();
 }, 30_000);
+/** Less than this is the way of an event to here, and no other clock. */
+const noticedMs = 2000;
+let usedMs = aheadMs.peek();
+effect(() => {
+  if (Math.abs(aheadMs.value - usedMs) < noticedMs) return;
+  usedMs = aheadMs.peek();
+  now.value = serverNow();
+});
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

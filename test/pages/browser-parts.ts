@@ -64,6 +64,10 @@ class Channel extends NodeChannel {
   }
 }
 
+/** What a page looks at again and again ends with the page. */
+const every = setInterval;
+globalThis.setInterval = Object.assign((run: () => void, ms: number) => every(run, ms).unref(), setInterval);
+
 Object.assign(globalThis, {
   BroadcastChannel: Channel,
   Notification: class {

@@ -2,13 +2,18 @@
 
 import { hurry, look, onRequest, page, turns, until, uploadsUnderWay } from './browser-parts.ts';
 import t from 'tap';
+import { effect } from '@preact/signals';
 import { keepCall, liveCalls } from '../../http/pages/calls/live-calls.ts';
 import { addCommands, listenForKeys, setLetterKeys } from '../../http/pages/commands.ts';
 import { filesOf } from '../../http/pages/inbox/composed-files.ts';
+import { conversationOf, knownConversations, peekConversation, remember } from '../../http/pages/inbox/conversations.ts';
 import { draftOf, keepDraft } from '../../http/pages/inbox/drafts.ts';
+import { listOf, pagers } from '../../http/pages/inbox/lists.ts';
 import { holdNotices, notices, notify } from '../../http/pages/notices.ts';
-import type { Agent, Call } from '../../http/pages/records.ts';
+import type { Agent, Call, Conversation } from '../../http/pages/records.ts';
+import { setServerTime } from '../../http/pages/server-clock.ts';
 import { me } from '../../http/pages/session.ts';
+import { dayHeading, now, shortTime, timeInSentence } from '../../http/pages/times.ts';
 
 t.test('[3] a call that ended stays so, whatever answer comes after', async (t) => {
   const call: Call = { id: 'c', version: 2, channel: 'call', status: 'open', state: 'answered', fromE164: null, callerName: null, toE164: '+12125550001', phoneNumberId: 'n', departmentId: null, assignedAgentId: 'a', handshake: null, ringingAgentIds: [], visitorId: null, contactId: null, voicemailId: null, events: [], createdAt: '2026-11-20T12:00:00.000Z', updatedAt: '2026-11-20T12:00:01.000Z' };
@@ -94,4 +99,67 @@ t.test('a notice stays until somebody had the time to read it', async (t) => {
   t.equal(notices.value.length, 1, 'somebody points at it');
   holdNotices(false);
   await until(() => notices.value.length === 0);
+});
+
+t.test('how long ago something was goes by the service\'s clock, as soon as it is told', (t) => {
+  const hourMs = 3600_000;
+  const serviceMs = Date.now() + 26 * hourMs;
+  const at = new Date(serviceMs - 5 * 60_000).toISOString();
+  t.equal(shortTime(at), 'now', 'a browser that is a day behind knows no better');
+  let told = 0;
+  const stop = now.subscribe(() => void (told += 1));
+  t.teardown(() => {
+    stop();
+    setServerTime(new Date().toISOString());
+  });
+  setServerTime(new Date(serviceMs).toISOString());
+  t.equal(shortTime(at), '5 min');
+  t.equal(timeInSentence(at), '5 min ago');
+  t.equal(dayHeading(new Date(serviceMs).toISOString()), 'Today');
+  t.equal(told, 2, 'whatever shows it is told');
+  setServerTime(new Date(Date.now() + 26 * hourMs + 50).toISOString());
+  t.equal(told, 2, 'the way of an answer to here is no other clock');
+  t.end();
+});
+
+t.test('what is over does not pile up while nobody looks at it; what is open, shown or looked through stays', async (t) => {
+  const agent: Agent = { id: 'a', email: 'a@shop.example', name: 'Ann', role: 'admin', status: 'available', channels: ['chats', 'tickets', 'calls'], groups: [], groupIds: [], avatarUrl: null, hasPassword: true, inviteStatus: 'joined', canTransfer: true, createdAt: '2026-11-20T12:00:00.000Z' };
+  me.value = { agent, workspace: { id: 'w', name: 'Shop', timezone: 'UTC', locale: 'en' }, permissions: [] };
+  t.teardown(() => (me.value = undefined));
+  const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 9) + second * 1000).toISOString();
+  const record = (id: string, second: number, fields: Partial<Conversation>): Conversation => ({
+    id, version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null, assignedAgentId: null, tags: [], handshake: null,
+    rating: null, preview: null, lastMessageAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, firstResponseAt: null, solvedAt: null, closedAt: null, createdAt: at(second), updatedAt: at(second), ...fields,
+  });
+  const solve = (from: number, end: number): void => {
+    for (let index = from; index < end; index += 1) remember(record(`over ${index}`, index, { status: 'solved', solvedAt: at(index) }));
+  };
+  for (let index = 0; index < 700; index += 1) remember(record(`open ${index}`, index, {}));
+  const solved = listOf('solved');
+  if (solved === undefined) throw new Error('there is no list of what is solved');
+
+  solve(0, 500);
+  await turns(1);
+  t.equal(solved.rows.length, 500, 'as many are kept');
+  const closeShown = effect(() => void conversationOf('over 3'));
+  keepDraft('over 4', { body: 'Half a sen', mode: 'message', attachments: [] });
+  solve(500, 501);
+  await turns(1);
+  t.strictSame(solved.rows.map(({ id }) => id), ['over 3'], 'one more and none is, but what is shown');
+  t.equal(peekConversation('over 4'), undefined);
+  t.equal(pagers.solved.state.value, 'waiting', 'the list is read anew when it is looked at');
+  t.equal(draftOf('over 4')?.body, 'Half a sen', 'what was written there stays');
+  t.equal([...knownConversations()].filter(({ status }) => status === 'open').length, 700);
+  t.equal(listOf('all')?.rows.length, 700);
+  closeShown();
+
+  const closeList = effect(() => void solved.rows);
+  solve(501, 1200);
+  await turns(1);
+  t.equal(solved.rows.length, 700, 'a list that is looked through loses nothing');
+  closeList();
+  await turns(1);
+  t.equal(solved.rows.length, 0);
+  remember(record('over 700', 2000, { version: 2 }));
+  t.equal(peekConversation('over 700')?.status, 'open', 'one that comes again is known again');
 });

@@ -2,8 +2,9 @@
 
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { call } from '../api.ts';
+import { ApiError, call } from '../api.ts';
 import { Avatar } from '../design/avatar.tsx';
+import { ButtonLink } from '../design/button.tsx';
 import { Empty, Failure, Loading } from '../design/feedback.tsx';
 import { Icon } from '../design/icon.tsx';
 import { useResource } from '../design/resource.ts';
@@ -26,6 +27,7 @@ export interface WholeContact {
 export function ContactPage({ contactId }: { readonly contactId: string }): JSX.Element {
   const read = useResource((signal) => call<WholeContact>('GET', `/contacts/${encodeURIComponent(contactId)}`, { signal }), [contactId]);
   const whole = read.value;
+  const isMissing = read.failure instanceof ApiError && read.failure.status === 404;
   const name = whole === undefined ? 'Contact' : nameOf(whole.contact);
 
   useEffect(() => setTitle(name), [name]);
@@ -61,7 +63,13 @@ export function ContactPage({ contactId }: { readonly contactId: string }): JSX.
           )}
         </div>
       </header>
-      {read.failure !== undefined && <Failure error={read.failure} retry={read.reload} />}
+      {isMissing && (
+        <Empty icon="people" title="This contact is not here">
+          <p>The address may be mistyped, or the contact was erased.</p>
+          <ButtonLink href="/contacts">All contacts</ButtonLink>
+        </Empty>
+      )}
+      {read.failure !== undefined && !isMissing && <Failure error={read.failure} retry={read.reload} />}
       {whole === undefined && read.failure === undefined && <Loading lines={8} label="Reading the contact" />}
       {whole !== undefined && (
         <div class="contact-columns">

@@ -16,6 +16,7 @@ import { isUnread } from './merging.ts';
 
 const icons = { chat: 'chat', ticket: 'ticket', call: 'call' } as const;
 const channelNames = { chat: 'Chat', ticket: 'Ticket', call: 'Call' } as const;
+const unsaid = { chat: 'Nothing was said yet', ticket: 'Nothing was said yet', call: 'Phone call' } as const;
 const shownTags = 2;
 
 interface Mark {
@@ -30,7 +31,7 @@ export function ConversationRow({ conversationId, href, isCurrent }: { readonly 
   const name = customerName(conversation);
   const unread = isUnread(conversation);
   const number = ticketNumber === null ? '' : `#${ticketNumber} `;
-  const preview = conversation.preview ?? 'Nothing was said yet';
+  const preview = conversation.preview === null ? unsaid[channel] : apart(conversation.preview);
   const marks = marksOf(conversation, unread);
   const owner = assignedAgentId === null || assignedAgentId === me.value?.agent.id ? undefined : agentName(assignedAgentId);
   const at = lastMessageAt ?? createdAt;
@@ -64,4 +65,9 @@ function marksOf({ agentsReadUpTo, firstResponseAt, handshake, status, tags }: C
   if (handshake !== null) marks.push({ text: 'Offered', kind: 'warn' });
   if (status === 'pending') marks.push({ text: 'Pending', kind: 'warn' });
   return [...marks, ...tags.slice(0, shownTags).map((text) => ({ text }))];
+}
+
+/** In the direction of its own letters, whatever stands beside it (Unicode's FSI and PDI): an element less than a <bdi>. */
+function apart(text: string): string {
+  return `\u2068${text}\u2069`;
 }

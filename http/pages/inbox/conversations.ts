@@ -23,6 +23,8 @@ export class StaleError extends Error {
 type Listener = (change: { readonly before: Conversation | undefined; readonly after: Conversation | undefined }) => void;
 
 const kept = new Map<string, Signal<Conversation | undefined>>();
+/** Those whose signals somebody follows. */
+const followed = new Set<string>();
 const listeners = new Set<Listener>();
 
 /** Follows the signal of that conversation: undefined until it is known. */
@@ -61,6 +63,16 @@ export function remember(record: Conversation): Conversation {
 export function forget(conversationId: string): void {
   const before = kept.get(conversationId)?.peek();
   if (before !== undefined) put(conversationId, before, undefined);
+}
+
+/** Of those known, forgets all that nobody follows, changes or holds on to by `isWanted`. They can be read again. */
+export function forgetUnfollowed(isWanted: (conversation: Conversation) => boolean): void {
+  for (const [conversationId, one] of [...kept]) {
+    const conversation = one.peek();
+    if (followed.has(conversationId) || isActedOn(conversationId) || (conversation !== undefined && isWanted(conversation))) continue;
+    forget(conversationId);
+    kept.delete(conversationId);
+  }
 }
 
 export async function loadConversation(conversationId: string, abort?: AbortSignal): Promise<Conversation> {
@@ -103,7 +115,7 @@ export async function act<Answer extends object = { conversation: Conversation }
 function signalOf(conversationId: string): Signal<Conversation | undefined> {
   let found = kept.get(conversationId);
   if (found === undefined) {
-    found = signal<Conversation | undefined>(undefined);
+    found = signal<Conversation | undefined>(undefined, { watched: () => void followed.add(conversationId), unwatched: () => void followed.delete(conversationId) });
     kept.set(conversationId, found);
   }
   return found;

@@ -12,8 +12,11 @@ const gatherMs = 15;
 const restMs = 120;
 const retryMs = 5000;
 const patienceMs = 1500;
+/** So many are kept; beyond it a fifth goes, the oldest that nobody sees. */
+const maxKept = 5000;
 
 const kept = new Map<string, Signal<Visitor | undefined>>();
+const followed = new Set<string>();
 /** Shown, and not read yet. */
 const wanted = new Set<string>();
 /** May be shown soon. */
@@ -26,10 +29,16 @@ export function visitorOf(visitorId: string | null): Visitor | undefined {
   if (visitorId === null) return undefined;
   const known = kept.get(visitorId);
   if (known !== undefined) return known.value;
-  const made = signal<Visitor | undefined>(undefined);
-  kept.set(visitorId, made);
+  const made = keep(visitorId, undefined);
   want(visitorId);
   return made.value;
+}
+
+function keep(visitorId: string, visitor: Visitor | undefined): Signal<Visitor | undefined> {
+  for (const id of kept.size < maxKept ? [] : [...kept.keys()].filter((one) => !followed.has(one)).slice(0, maxKept / 5)) kept.delete(id);
+  const made = signal(visitor, { watched: () => void followed.add(visitorId), unwatched: () => void followed.delete(visitorId) });
+  kept.set(visitorId, made);
+  return made;
 }
 
 /** These customers may be shown soon: they are read before, so that nothing has to be drawn twice, but after those that are shown. */
@@ -44,12 +53,13 @@ export function expectCustomers(conversations: Iterable<Pick<Conversation, 'visi
 
 export function rememberVisitor(visitor: Visitor): void {
   const known = kept.get(visitor.id);
-  if (known === undefined) kept.set(visitor.id, signal<Visitor | undefined>(visitor));
+  if (known === undefined) keep(visitor.id, visitor);
   else known.value = visitor;
 }
 
 /** What the customer is called: as it said, else by how it can be reached, else apart from the others. */
-export function customerName({ visitorId }: Pick<Conversation, 'visitorId'>): string {
+export function customerName({ visitorId, channel }: Pick<Conversation, 'visitorId' | 'channel'>): string {
+  if (visitorId === null && channel === 'call') return 'A withheld number';
   const visitor = visitorOf(visitorId);
   if (visitor === undefined) return 'Customer';
   const said = [visitor.name, visitor.email, visitor.phoneE164].find((one) => one !== null && one.trim() !== '');
@@ -97,7 +107,7 @@ async function readWanted(): Promise<void> {
     if (token.peek() !== asked) return;
     for (const visitor of visitors) rememberVisitor(visitor);
     // Who is not there is not asked for again.
-    for (const id of ids) if (!kept.has(id)) kept.set(id, signal<Visitor | undefined>(undefined));
+    for (const id of ids) if (!kept.has(id)) keep(id, undefined);
   } catch {
     // They are shown without a name until then.
     for (const id of ids) if (kept.has(id)) wanted.add(id);

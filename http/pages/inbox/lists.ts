@@ -10,7 +10,7 @@ import { connection, onResync } from '../live.ts';
 import { departments } from '../people.ts';
 import type { Agent, Conversation } from '../records.ts';
 import { me } from '../session.ts';
-import { conversationOf, forget, knownConversations, loadConversation, onConversation, remember } from './conversations.ts';
+import { conversationOf, forget, forgetUnfollowed, knownConversations, loadConversation, onConversation, remember } from './conversations.ts';
 import { isUnread } from './merging.ts';
 import { SortedRows } from './sorted-rows.ts';
 
@@ -70,10 +70,23 @@ export function isReachable(one: Conversation, agent: Agent): boolean {
 export class List {
   readonly definition: ListDefinition;
   readonly #sorted = new SortedRows();
-  readonly #changes = signal(0);
+  readonly #changes: Signal<number>;
+  #isFollowed = false;
 
   constructor(definition: ListDefinition) {
     this.definition = definition;
+    this.#changes = signal(0, {
+      watched: () => void (this.#isFollowed = true),
+      unwatched: () => {
+        this.#isFollowed = false;
+        forgetOverSoon();
+      },
+    });
+  }
+
+  /** More is known of it than anybody needs who does not look at it. */
+  get isTooLong(): boolean {
+    return !this.#isFollowed && this.#sorted.rows.length > maxOver;
   }
 
   /** Follows the list. The same array for as long as the list is there: do not keep it. */
@@ -123,7 +136,27 @@ onConversation(({ before, after }) => {
   batch(() => {
     for (const list of lists.peek().values()) list.take(id, after, me.peek()?.agent);
   });
+  if (after !== undefined && !isOpen(after)) forgetOverSoon();
 });
+
+/** Of what is over, as much is kept while nobody looks at a list of it. */
+const maxOver = 500;
+let isForgetting = false;
+
+/** Once all have been told of what changed: what is over would pile up for as long as the page is open. Its list begins anew when it is looked at. */
+function forgetOverSoon(): void {
+  if (isForgetting) return;
+  isForgetting = true;
+  queueMicrotask(() => {
+    isForgetting = false;
+    const long = sources.filter((source) => source !== 'queue' && listOf(source)?.isTooLong === true);
+    if (long.length === 0) return;
+    for (const source of long) pagers[source].reset();
+    const agent = me.peek()?.agent;
+    const isWanted = (one: Conversation): boolean => agent !== undefined && isReachable(one, agent) && !long.some((source) => listOf(source)?.definition.holds(one, agent) === true);
+    batch(() => forgetUnfollowed(isWanted));
+  });
+}
 
 /** Of the agent's own, those with something unread. */
 export const unreadOwn = computed(() => {

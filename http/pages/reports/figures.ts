@@ -63,16 +63,25 @@ export function percentOf(rate: number): string {
   return new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(rate);
 }
 
-/** What the chart of a series shows, in a sentence. */
-export function summaryOf(series: readonly SeriesPoint[], options: { readonly what: string; readonly format?: (value: number) => string; readonly isSum: boolean }): string {
-  const { what, format = countOf, isSum } = options;
+const hourMs = 3600_000;
+const bucketMs = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs } as const;
+
+/** The last seven days reach into eight dates: it is by their length that an average is one of days. */
+function bucketsIn({ start, end }: { readonly start: string; readonly end: string }, series: readonly SeriesPoint[]): number {
+  const granularity = granularityOf(series);
+  return granularity === 'month' ? series.length : Math.max(1, Math.round(((Date.parse(end) - Date.parse(start)) / bucketMs[granularity]) * 10) / 10);
+}
+
+/** What the chart of a series shows, in a sentence. `range`: what it is about. */
+export function summaryOf(series: readonly SeriesPoint[], options: { readonly what: string; readonly range: { readonly start: string; readonly end: string }; readonly format?: (value: number) => string; readonly isSum: boolean }): string {
+  const { what, range, format = countOf, isSum } = options;
   const granularity = granularityOf(series);
   const counted = isSum ? series : series.filter(({ value }) => value > 0);
   const [first] = counted;
   if (first === undefined || counted.every(({ value }) => value === 0)) return `No ${what} in this time.`;
   const most = counted.reduce((best, one) => (one.value > best.value ? one : best), first);
   const total = counted.reduce((sum, { value }) => sum + value, 0);
-  const mean = Math.round((total / series.length) * 10) / 10;
+  const mean = Math.round((total / bucketsIn(range, series)) * 10) / 10;
   const whole = isSum
     ? `${format(total)} ${total === 1 ? what.replace(/s$/, '') : what}${mean === 0 ? '' : `, ${format(mean)} per ${granularity} on average`}.`
     : `${counted.length} of ${series.length} ${granularity}s ${counted.length === 1 ? 'has' : 'have'} ${what}.`;

@@ -94,7 +94,7 @@ export function CountSeries({ report, before, what, drill, height, isFolded = fa
         values={series.map(({ value }) => value)}
         before={before?.series.map(({ value }) => value)}
         format={countOf}
-        summary={summaryOf(series, { what, isSum: true })}
+        summary={summaryOf(series, { what, range, isSum: true })}
         {...(height === undefined ? {} : { height })}
         {...(drill === undefined
           ? {}

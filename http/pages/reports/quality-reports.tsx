@@ -136,7 +136,7 @@ export function Satisfaction({ place, request }: PanelProps): JSX.Element {
               values={series.map(({ value, responses }) => (responses === 0 ? null : value))}
               before={before?.series.map(({ value, responses }) => (responses === 0 ? null : value))}
               format={(value) => value.toFixed(1)}
-              summary={summaryOf(series, { what: 'ratings', format: (value) => `${value.toFixed(1)} of 5`, isSum: false })}
+              summary={summaryOf(series, { what: 'ratings', range: now.range, format: (value) => `${value.toFixed(1)} of 5`, isSum: false })}
               onChoose={(index) => {
                 if ((series[index]?.responses ?? 0) > 0) navigate(hrefOf(index));
               }}

@@ -8,6 +8,7 @@ import { Icon } from '../design/icon.tsx';
 import { Menu } from '../design/menu.tsx';
 import { query, setQuery } from '../location.ts';
 import { notify, notifyFailure } from '../notices.ts';
+import { serverNow } from '../server-clock.ts';
 import { agentsToChoose, apiQuery, type Asked, channelOf, departmentsToChoose, ownChannels, timeZone } from './asked.ts';
 import { drillFlags } from './conversations-report.tsx';
 import { customRange, dayOfInstant, type Granularity, mayBeHourly, maxRangeDays, rangeNames, type RangeProblem } from './range.ts';
@@ -59,7 +60,7 @@ export function ReportBar({ place, request }: { readonly place: ReportPlace | un
 function lastDays({ from, to }: Asked, zone: string): { from: string; to: string } {
   if (from !== '' && to !== '') return { from, to };
   const dayMs = 24 * 3600_000;
-  const today = dayOfInstant(new Date().toISOString(), zone);
+  const today = dayOfInstant(new Date(serverNow()).toISOString(), zone);
   return { from: new Date(Date.parse(today) - 6 * dayMs).toISOString().slice(0, 10), to: today };
 }
 

@@ -98,7 +98,7 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
           <SelectField label="Status" value={filter.status ?? ''} choices={statuses} onValue={(status) => change({ status })} />
           <TextField label="Tag" value={filter.tag ?? ''} maxLength={50} onValue={(tag) => change({ tag })} />
           <TextField label="Changed from" type="date" value={filter.from ?? ''} onValue={(from) => change({ from })} />
-          <TextField label="until" type="date" value={filter.to ?? ''} onValue={(to) => change({ to })} />
+          <TextField label="Changed until" type="date" value={filter.to ?? ''} onValue={(to) => change({ to })} />
           {isFiltered && (
             <Button kind="quiet" icon="cross" onClick={() => change(Object.fromEntries(filterNames.map((name) => [name, undefined])))}>
               Clear filters

@@ -65,7 +65,7 @@ export function CustomerPanel({ conversation }: { readonly conversation: Convers
       <div class="side-who">
         <Avatar name={name} size={40} />
         <div class="side-who-name">
-          <h2>{name}</h2>
+          <h2 title={name}>{name}</h2>
           {contact?.company != null && <p class="soft">{contact.company}</p>}
         </div>
         {contact !== undefined && (
@@ -131,7 +131,7 @@ function Facts({ visitor, contact }: { readonly visitor: Visitor | undefined; re
   const rows: readonly (readonly [string, JSX.Element | string | undefined])[] = [
     ['Email', contact?.email ?? visitor?.email ?? undefined],
     ['Phone', contact?.phone ?? visitor?.phoneE164 ?? undefined],
-    ['Page', page === undefined ? undefined : page.href === undefined ? page.text : <a href={page.href} target="_blank" rel="noopener noreferrer nofollow">{page.text}</a>],
+    ['Page', page === undefined ? undefined : page.href === undefined ? page.text : <a class="side-page" href={page.href} title={page.href} target="_blank" rel="noopener noreferrer nofollow">{page.text}</a>],
     ['Last seen', lastSeenAt === undefined ? undefined : <Time at={lastSeenAt} />],
     ['First seen', firstSeenAt === undefined ? undefined : <Time at={firstSeenAt} />],
     ['Visits', visitor === undefined ? undefined : countOf(visitor.visitCount)],

@@ -16,6 +16,7 @@ import { Time } from '../../design/time.tsx';
 import { navigate } from '../../location.ts';
 import { notify, notifyFailure } from '../../notices.ts';
 import type { Goal, GoalStatus } from '../../records.ts';
+import { serverNow } from '../../server-clock.ts';
 import { amountOf, countOf } from '../../times.ts';
 import { Section } from '../section.tsx';
 import { Figure } from './figure.tsx';
@@ -120,12 +121,12 @@ function GoalForm({ goal, onSaved }: { readonly goal: Goal; readonly onSaved: (g
 function CompletionList({ goalId }: { readonly goalId: string }): JSX.Element {
   const [days, setDays] = useState<RangeDays>('30');
   const [more, setMore] = useState<Completions['completions']>([]);
-  const [range, setRange] = useState(() => sinceOf('30', Date.now()));
+  const [range, setRange] = useState(() => sinceOf('30', serverNow()));
   const first = useResource((signal) => call<Completions>('GET', `/goals/${goalId}/completions`, { query: { ...range, limit: pageSize }, signal }), [goalId, range]);
   const choose = (chosen: RangeDays): void => {
     setDays(chosen);
     setMore([]);
-    setRange(sinceOf(chosen, Date.now()));
+    setRange(sinceOf(chosen, serverNow()));
   };
   const rows = [...(first.value?.completions ?? []), ...more];
   const readOn = async (): Promise<void> => {

@@ -13,6 +13,7 @@ import { useResource } from '../../design/resource.ts';
 import { navigate, query, setQuery } from '../../location.ts';
 import { notify } from '../../notices.ts';
 import type { Goal } from '../../records.ts';
+import { serverNow } from '../../server-clock.ts';
 import { amountOf, countOf } from '../../times.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { Figure } from './figure.tsx';
@@ -36,7 +37,7 @@ interface Report {
 }
 
 async function readGoals(days: RangeDays, signal: AbortSignal): Promise<readonly Counted[]> {
-  const [{ goals }, report] = await Promise.all([call<{ goals: Goal[] }>('GET', '/goals', { signal }), call<Report>('GET', '/reports/conversions/goals', { query: reportRangeOf(days, Date.now()), signal })]);
+  const [{ goals }, report] = await Promise.all([call<{ goals: Goal[] }>('GET', '/goals', { signal }), call<Report>('GET', '/reports/conversions/goals', { query: reportRangeOf(days, serverNow()), signal })]);
   return goals.map((goal) => {
     const found = report.goals.find(({ goalId }) => goalId === goal.id);
     return { ...goal, completions: found?.completions ?? 0, completedCents: found?.valueCents ?? 0 };

@@ -1,12 +1,13 @@
 // What is open, in words.
 
 import type { OfficeHours } from '../../records.ts';
+import { serverNow } from '../../server-clock.ts';
 
 /** "until Friday, 17:30", in the workspace's own time, which is the one that its hours are written in. */
 export function nextChangeInWords({ officeHoursOpen, nextChange }: OfficeHours, timeZone: string): string {
   if (nextChange === null) return officeHoursOpen ? 'always' : 'and no hours ahead';
   const at = new Date(nextChange);
-  const far = at.getTime() - Date.now() > 6 * 24 * 3600_000;
+  const far = at.getTime() - serverNow() > 6 * 24 * 3600_000;
   const words = new Intl.DateTimeFormat(undefined, { weekday: 'long', hour: '2-digit', minute: '2-digit', ...(far ? { day: 'numeric', month: 'long' } : {}), timeZone }).format(at);
   return `${officeHoursOpen ? 'until' : 'opens'} ${words}`;
 }

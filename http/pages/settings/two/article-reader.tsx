@@ -1,7 +1,8 @@
 // An article for those who may read it and not change it.
 
 import type { JSX } from 'preact';
-import { call } from '../../api.ts';
+import { ApiError, call } from '../../api.ts';
+import { Empty } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import type { Article } from '../../records.ts';
 import { Section } from '../section.tsx';
@@ -16,6 +17,10 @@ export function ArticleReader({ articleId }: { readonly articleId: string }): JS
         <div class="card">
           <Markdown text={value.body} />
         </div>
+      ) : failure instanceof ApiError && failure.status === 404 ? (
+        <Empty icon="note" title="This article is gone">
+          <p>Somebody may have deleted it.</p>
+        </Empty>
       ) : (
         <Reading failure={failure} retry={reload} />
       )}

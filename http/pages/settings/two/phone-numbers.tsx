@@ -68,7 +68,7 @@ function Numbers({ numbers, profiles }: { readonly numbers: Paged<PhoneNumber>; 
               <tbody>
                 {rows.map((number) => (
                   <tr key={number.id}>
-                    <td>
+                    <td class="number-name">
                       <strong>{number.displayName}</strong>
                       <br />
                       <span class="soft">{number.e164}</span>

@@ -1,0 +1,21 @@
+// What a person sees at an address where nothing is, on whatever server of this service: plain HTML that loads nothing. Programs get the
+// error of every other refusal.
+
+import { pageStyle } from './page-style.ts';
+
+export const missingPage = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>There is no page here · Switchboard</title>
+<style>${pageStyle}</style>
+</head>
+<body>
+<main>
+<h1>There is no page here</h1>
+<p>The address may be mistyped, or what was here is gone.</p>
+<p><a href="/">To Switchboard</a></p>
+</main>
+</body>
+</html>`;
