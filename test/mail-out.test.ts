@@ -119,7 +119,7 @@ t.test('nothing that a customer names makes a header, a recipient or a body of i
   const evil: OutgoingMail = { ...mail, from: { address: 'help@shop.example', name: hostile }, subject: hostile, headers: { 'X-Given': hostile } };
   await senderTo(t, smtp.url).send(evil);
   await outboxSender(folder).send(evil);
-  const raws = [smtp.accepted[0]?.raw ?? '', readFileSync(join(folder, mail.workspaceId, `${mail.id}.eml`), 'utf8')];
+  const raws = [smtp.accepted[0]?.raw ?? '', readFileSync(join(folder, `${mail.id}.${mail.workspaceId}.eml`), 'utf8')];
   t.same(smtp.accepted[0]?.to, ['ann@example.com']);
   for (const raw of raws) {
     const headers = headersOf(raw);
