@@ -93,8 +93,8 @@ function slug(tag: string): string {
 }
 
 export const style = `
-:root { color-scheme: light dark; --ink: #1a1d21; --paper: #fff; --soft: #5b6470; --line: #dfe3e8; --tint: #f5f7f9; --accent: #1d4ed8; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --paper: #14171a; --soft: #9aa4b0; --line: #2b3138; --tint: #1b2025; --accent: #8ab4ff; } }
+:root { color-scheme: light dark; --ink: #1a1d21; --paper: #fff; --soft: #5b6470; --line: #dfe3e8; --tint: #f5f7f9; --accent: #0f6b5c; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --paper: #14171a; --soft: #9aa4b0; --line: #2b3138; --tint: #1b2025; --accent: #4fc3ac; } }
 * { box-sizing: border-box; }
 body { margin: 0; color: var(--ink); background: var(--paper); font: 15px/1.55 system-ui, sans-serif; display: grid; grid-template-columns: 15rem minmax(0, 1fr); }
 nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1.5rem; border-right: 1px solid var(--line); background: var(--tint); }

@@ -1,8 +1,8 @@
 // What the pages that people see have in common. Light or dark as the reader's system is; colours at 4.5:1 and better.
 
 export const pageStyle = `
-:root { color-scheme: light dark; --ink: #1a1d21; --paper: #f5f7f9; --card: #fff; --line: #c5ccd4; --soft: #5b6470; --accent: #1d4ed8; --link: #1d4ed8; --bad: #b42318; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --paper: #14171a; --card: #1b2025; --line: #3a424b; --soft: #9aa4b0; --accent: #3b6fe0; --link: #8ab0ff; --bad: #ff9b90; } }
+:root { color-scheme: light dark; --ink: #1a1d21; --paper: #f5f7f9; --card: #fff; --line: #c5ccd4; --soft: #5b6470; --accent: #0f6b5c; --link: #0f6b5c; --bad: #b42318; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --paper: #14171a; --card: #1b2025; --line: #3a424b; --soft: #9aa4b0; --accent: #12806e; --link: #4fc3ac; --bad: #ff9b90; } }
 * { box-sizing: border-box; }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem; color: var(--ink); background: var(--paper); font: 16px/1.5 system-ui, sans-serif; }
 main { width: min(24rem, 100%); padding: 2rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
