@@ -68,8 +68,9 @@ function displayOf(text: string | null, htmlAsItCame: string | null): Display {
   const body = isCut ? `${wholeCharacters(stripped.text, maxBodyChars - 1)}…` : stripped.text;
   if (html === null || isCut || isHtmlCut) return { body, bodyHtml: null };
   const safe = safeHtml(html, { withHistory: !stripped.isShorter });
-  // The text says that there is history; HTML in which it was not found, or not all of it, would show it after all.
-  const showsHistory = stripped.isShorter && (!safe.leftHistoryOut || safe.textChars > body.length * 1.2 + htmlSurplusChars);
+  // The text says that there is history; HTML that says more than is left of the text, and in which it was not found or not all of it, would show it after all.
+  const maxChars = safe.leftHistoryOut ? body.length * 1.2 + htmlSurplusChars : body.length;
+  const showsHistory = stripped.isShorter && safe.textChars > maxChars;
   return { body, bodyHtml: showsHistory || safe.html === '' || safe.html.length > maxBodyHtmlChars ? null : safe.html };
 }
 
