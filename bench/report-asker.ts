@@ -11,7 +11,8 @@ export interface AskerStart {
 /** One path again and again, each time so long after the last or, if that took longer, at once; or people who each ask for all paths at once, every so often. */
 export type Order = { readonly path: string; readonly count: number; readonly everyMs: number } | { readonly people: number; readonly everyMs: number; readonly paths: readonly string[]; readonly forMs: number };
 
-const warmUps = 5;
+/** A second of them: the first ones of a process take several times as long, until their code is compiled. */
+const warmUps = 40;
 
 async function series(start: AskerStart, { path, count, everyMs }: { path: string; count: number; everyMs: number }): Promise<number[]> {
   const connection = await HttpConnection.open(start.url);
