@@ -114,6 +114,8 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
 
   t.test('an address without a page says so', async () => {
     const page = await pages.open('/inbox', { token: owner.token });
+    // Before it runs it follows no address, and the one that it begins with may be replaced.
+    await page.locator('html[data-connection="live"]').waitFor();
     await page.evaluate('history.pushState(null, "", "/nowhere")');
     await page.evaluate('dispatchEvent(new PopStateEvent("popstate"))');
     await page.getByRole('heading', { name: 'There is no page here' }).waitFor();
