@@ -1,5 +1,5 @@
 // Local time in IANA zones, daylight saving included. The only importer of luxon, of which it uses the zones alone: which instant a
-// local time is when clocks are set is decided here, so that it is the same whenever it is asked. Called by office-hours.ts.
+// local time is when clocks are set is decided here, so that it is the same whenever it is asked. Called by whoever asks for days, hours or names of zones.
 
 import { IANAZone } from 'luxon';
 
