@@ -1,5 +1,5 @@
 // Who asks for reports: a process of its own, so that what reads the answers does not stand in the way of what times the writes.
-// Told by its parent what to ask; says for each report how long it took, in milliseconds. Answers are read, not parsed.
+// Told by its parent what to ask; says for each report, in the order they were asked for, how long it took in milliseconds. Answers are read, not parsed.
 
 import { HttpConnection } from './http-connection.ts';
 
@@ -8,26 +8,36 @@ export interface AskerStart {
   readonly token: string;
 }
 
-/** One path again and again, each time so long after the last or, if that took longer, at once; or people who each ask for all paths at once, every so often. */
-export type Order = { readonly path: string; readonly count: number; readonly everyMs: number } | { readonly people: number; readonly everyMs: number; readonly paths: readonly string[]; readonly forMs: number };
+interface Rounds {
+  readonly paths: readonly string[];
+  readonly rounds: number;
+  readonly everyMs: number;
+}
 
-/** A second of them: the first ones of a process take several times as long, until their code is compiled. */
-const warmUps = 40;
+interface Dashboards {
+  readonly paths: readonly string[];
+  readonly people: number;
+  readonly everyMs: number;
+  readonly forMs: number;
+}
 
-async function series(start: AskerStart, { path, count, everyMs }: { path: string; count: number; everyMs: number }): Promise<number[]> {
+/** One path after another, each so long after the last or, if that took longer, at once; or people who each ask for all paths at once, every so often. */
+export type Order = Rounds | Dashboards;
+
+async function series(start: AskerStart, { paths, rounds, everyMs }: Rounds): Promise<number[]> {
   const connection = await HttpConnection.open(start.url);
   const took: number[] = [];
-  for (let asked = -warmUps; asked < count; asked += 1) {
+  for (const path of Array.from({ length: rounds }, () => paths).flat()) {
     const sentAt = performance.now();
     await connection.get({ path, token: start.token });
-    if (asked >= 0) took.push(performance.now() - sentAt);
+    took.push(performance.now() - sentAt);
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, sentAt + everyMs - performance.now())));
   }
   connection.close();
   return took;
 }
 
-async function dashboards(start: AskerStart, order: { people: number; everyMs: number; paths: readonly string[]; forMs: number }): Promise<number[]> {
+async function dashboards(start: AskerStart, order: Dashboards): Promise<number[]> {
   const took: number[] = [];
   const look = async (connections: readonly HttpConnection[]): Promise<void> => {
     await Promise.all(
@@ -59,7 +69,7 @@ process.on('message', (message: AskerStart | Order) => {
     return;
   }
   if (start === undefined) throw new Error('nobody said whom to ask');
-  const asked = 'path' in message ? series(start, message) : dashboards(start, message);
+  const asked = 'rounds' in message ? series(start, message) : dashboards(start, message);
   asked.then((took) => process.send?.(took)).catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
     process.exit(1);
