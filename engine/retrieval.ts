@@ -33,10 +33,12 @@ export async function retrieve(workspace: Workspace, question: { query: string; 
     const askedMs = performance.now();
     const vector = await embedder.embedQuestion({ model, text: question.query });
     const embeddedMs = performance.now();
-    const chunks = await retriever.search({ path: workspace.db.path, model, vector, topK: question.topK });
+    const { result: chunks, seenMs } = await retriever.search({ path: workspace.db.path, model, vector, topK: question.topK });
     queryEmbedTimeMs += embeddedMs - askedMs;
     searchTimeMs += performance.now() - embeddedMs;
-    if (chunks !== undefined) return { chunks, queryEmbedTimeMs: Math.round(queryEmbedTimeMs), searchTimeMs: Math.round(searchTimeMs) };
+    if (chunks === undefined) continue;
+    await new Promise<void>((resolve) => workspace.lane.whenDurable(resolve, seenMs));
+    return { chunks, queryEmbedTimeMs: Math.round(queryEmbedTimeMs), searchTimeMs: Math.round(searchTimeMs) };
   }
   return { chunks: [], queryEmbedTimeMs: 0, searchTimeMs: 0 };
 }

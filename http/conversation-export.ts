@@ -61,7 +61,7 @@ async function* parts(head: string, lists: Readonly<Record<string, AsyncIterable
 async function* messagePages(of: Export, upTo: string): AsyncGenerator<string[], void> {
   let after = '';
   for (;;) {
-    const page = await durable(of, of.reader.messages({ ...nameOf(of), after, upTo }));
+    const page = await of.reader.messages({ ...nameOf(of), after, upTo });
     const last = page.at(-1);
     if (last === undefined) return;
     yield page.map((message) => JSON.stringify(messageView(message)));
@@ -72,7 +72,7 @@ async function* messagePages(of: Export, upTo: string): AsyncGenerator<string[],
 async function* notePages(of: Export, upTo: Cursor): AsyncGenerator<string[]> {
   let after = beforeAll;
   for (;;) {
-    const page = await durable(of, of.reader.notes({ ...nameOf(of), after, upTo }));
+    const page = await of.reader.notes({ ...nameOf(of), after, upTo });
     const last = page.at(-1);
     if (last === undefined) return;
     yield page.map((note) => JSON.stringify(noteView(of.view, note)));
@@ -83,7 +83,7 @@ async function* notePages(of: Export, upTo: Cursor): AsyncGenerator<string[]> {
 async function* eventPages(of: Export, upToSeq: number): AsyncGenerator<string[]> {
   let afterSeq = 0;
   for (;;) {
-    const page = await durable(of, of.reader.events({ ...nameOf(of), afterSeq, upToSeq }));
+    const page = await of.reader.events({ ...nameOf(of), afterSeq, upToSeq });
     const last = page.at(-1);
     if (last === undefined) return;
     yield page.map(eventText);
@@ -98,11 +98,4 @@ function eventText({ seq, type, at, conversationId, data }: EventRow): string {
 
 function nameOf({ workspace, conversation }: Export): { workspaceId: string; conversationId: string } {
   return { workspaceId: workspace.workspaceId, conversationId: conversation.id };
-}
-
-/** What the thread reads may not be on the disk yet; what leaves here is. */
-async function durable<Page>({ workspace }: Export, read: Promise<Page>): Promise<Page> {
-  const page = await read;
-  await new Promise<void>((resolve) => workspace.lane.whenDurable(resolve));
-  return page;
 }

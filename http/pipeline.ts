@@ -262,13 +262,10 @@ export class Pipeline {
         const outcome = this.#success(compiled, route.read(view, input, this.#services));
         whenDurable(() => answer(outcome));
       } else if (route.ask !== undefined && view !== undefined) {
-        route
-          .ask(view, input, this.#services)
-          .then((value) => {
-            const outcome = this.#success(compiled, value);
-            whenDurable(() => answer(outcome));
-          })
-          .catch(failWhenDurable);
+        const asked = route.ask(view, input, this.#services);
+        // What the view has shown so far. What another thread tells is durable when it is told.
+        const shown = new Promise<void>(whenDurable);
+        Promise.all([asked, shown]).then(([value]) => answer(this.#success(compiled, value))).catch(failWhenDurable);
       } else if (route.run !== undefined) {
         route.run(input, this.#services).then((value) => answer(this.#success(compiled, value))).catch(failWhenDurable);
       } else if (send !== undefined) {

@@ -142,7 +142,7 @@ interface Described {
 type Handling<P, Q, B, R> =
   /** Synchronous, on what is there now; the reply waits until that is durable. */
   | { readonly read: (view: View, input: Input<P, Q, B>, services: Services) => R; readonly ask?: never; readonly run?: never; readonly send?: never; readonly receive?: never }
-  /** Like read, but answered by another thread. The view is of the moment before the question. */
+  /** Like read, but answered by another thread. The view is of the moment before the question: nothing is read of it afterwards. */
   | { readonly ask: (view: View, input: Input<P, Q, B>, services: Services) => Promise<R>; readonly read?: never; readonly run?: never; readonly send?: never; readonly receive?: never }
   /** Runs commands and may wait for what comes before or after them. */
   | { readonly run: (input: Input<P, Q, B>, services: Services) => Promise<R>; readonly read?: never; readonly ask?: never; readonly send?: never; readonly receive?: never }

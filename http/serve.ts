@@ -146,7 +146,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     });
   const ids = createIds(clock, options.fillRandom);
   const checkpointer = options.checkpointer ?? createCheckpointer();
-  const reader = options.reader ?? createReader({ dataDir });
+  const reader = options.reader ?? createReader({ dataDir, whenDurable: (workspaceId, call, seenMs) => engine.whenDurable(workspaceId, call, seenMs) });
   const checkpoints = new Checkpoints({
     checkpoint: (path) => checkpointer.checkpoint(path),
     log,

@@ -43,6 +43,13 @@ export class DatabaseUnusable extends Error {
   override readonly name = 'DatabaseUnusable';
 }
 
+/** What was read of a file as of one moment. */
+export interface Seen<Result> {
+  readonly result: Result;
+  /** By monotonicMs(): no commit that began later is in it. One that began before may not be durable yet. */
+  readonly seenMs: number;
+}
+
 interface Prepared {
   readonly statement: Sqlite.Statement;
   readonly writes: boolean;
@@ -56,6 +63,11 @@ const derivedPageBytes = 8192;
 
 /** 1 MiB of a backup at a time. */
 const backupPages = 256;
+
+/** Milliseconds of a clock that never goes back and is one for all threads, so that each can say what it saw before what. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
 
 /** A reader waits this long for a checkpoint to let go. The writer is alone on its file and never waits. */
 const busyTimeoutMs = 2000;
@@ -217,12 +229,13 @@ export class Database {
   }
 
   /** Reads that all see the same moment. What they write to the connection's own temporary tables is undone when one of them throws. */
-  readTogether<Result>(read: () => Result): Result {
-    this.run('BEGIN');
+  readTogether<Result>(read: () => Result): Seen<Result> {
     try {
+      this.beginReading();
+      const seenMs = monotonicMs();
       const result = read();
       this.run('COMMIT');
-      return result;
+      return { result, seenMs };
     } catch (error) {
       this.rollback();
       throw error;

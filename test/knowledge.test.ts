@@ -2,10 +2,14 @@
 
 import t from 'tap';
 import { command, systemCaller } from '../engine/runtime/command.ts';
+import { retrieve } from '../engine/retrieval.ts';
 import { putWorkspace, theWorkspace } from '../engine/workspace.ts';
+import type { Retriever } from '../workers/retriever.ts';
+import { HeldDisk } from './support/held-disk.ts';
 import { pages, questions, serveHelpCentre } from './support/help-centre.ts';
 import { type Service, startService, type StartOptions, type Teardown } from './support/service.ts';
 import { Names, only127001, Site } from './support/site.ts';
+import { turns } from './support/toy.ts';
 
 async function start(t: Teardown, given: StartOptions = {}) {
   const [site, names] = [await Site.start(t), await Names.start(t)];
@@ -25,6 +29,35 @@ async function ingest(service: Service, token: string, body: object): Promise<an
 
 const documents = async (service: Service, token: string): Promise<any[]> => (await service.get('/kb/documents', token)).body.documents;
 const search = async (service: Service, token: string, query: string, topK?: number): Promise<any> => (await service.post('/kb/search', { query, ...(topK === undefined ? {} : { topK }) }, token)).body;
+
+t.test('[architecture] what is found waits until it is durable', async (t) => {
+  const disk = new HeldDisk({ isHeld: false });
+  const { site, service, owner, base } = await start(t, { syncToDisk: disk.sync });
+  serveHelpCentre(site);
+  await ingest(service, owner.token, { url: `${base}/` });
+  const { engine, embedder, retriever } = service.running.services;
+  const workspace = engine.workspace(owner.workspaceId);
+  if (workspace === undefined) throw new Error('the workspace is not open');
+  await workspace.drained();
+
+  disk.hold();
+  const writing = service.post('/me/status', { status: 'available' }, owner.token);
+  await disk.asked();
+  let [isFound, isSearched] = [false, false];
+  const watched: Retriever = { ...retriever, search: async (question) => {
+    const seen = await retriever.search(question);
+    isSearched = true;
+    return seen;
+  } };
+  const finding = retrieve(workspace, { query: 'open on Sunday?', topK: 1 }, { embedder, retriever: watched });
+  void finding.then(() => (isFound = true));
+  while (!isSearched) await turns(1);
+  await turns(3);
+  t.equal(isFound, false);
+  disk.letGo();
+  t.equal((await finding).chunks.length, 1);
+  t.equal((await writing).status, 200);
+});
 
 t.test('[4.3] a site is ingested with no setting, watched on the socket, and answers questions', async (t) => {
   const { site, service, owner, base } = await start(t);

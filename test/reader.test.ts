@@ -2,13 +2,16 @@ import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, st
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Database } from '../store/database.ts';
+import { Database, monotonicMs } from '../store/database.ts';
 import { insertMessage } from '../store/messages.ts';
+import type { ReportScope } from '../store/report-reads.ts';
 import { type SearchField, segmentsOf } from '../store/search-index.ts';
 import { insertVisitor } from '../store/visitors.ts';
+import { createReader, type Reader } from '../workers/reader.ts';
 import { addThread } from './support/conversations.ts';
 import { type Person, type Service, startService } from './support/service.ts';
 import { watchThreads } from './support/threads.ts';
+import { turns } from './support/toy.ts';
 
 async function search(service: Service, person: Person, q: string): Promise<{ status: number; ids: string[]; total: number }> {
   const { status, body } = await service.get(`/conversations/search?q=${encodeURIComponent(q)}`, person.token);
@@ -49,6 +52,55 @@ async function written(service: Service, person: Person, segments: number, field
     if (stored >= segments) return;
   }
 }
+
+t.test('[architecture] what the reader tells waits until what it saw is durable', async (t) => {
+  const service = await startService(t);
+  const owner = await service.workspace();
+  const { id: conversationId } = await service.chat(owner);
+  const { workspaceId } = owner;
+  const held: { workspaceId: string; call: () => void; seenMs: number }[] = [];
+  const reader = createReader({ dataDir: service.dataDir, whenDurable: (ofWorkspace, call, seenMs) => held.push({ workspaceId: ofWorkspace, call, seenMs }) });
+  t.teardown(() => reader.stop());
+
+  const scope: ReportScope = { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: null };
+  const toMs = Date.now() + 3600_000;
+  const range = { fromMs: toMs - 24 * 3600_000, toMs };
+  const buckets = { starts: [range.fromMs], toMs };
+  const drillDown = { scope, range, status: undefined, isRated: false, isMissed: false };
+  const page = { limit: 10, offset: 0 };
+  const last = { at: '9', id: '' };
+  const first = { at: '', id: '' };
+  const asks: Omit<{ [Name in keyof Reader]: () => Promise<unknown> }, 'noteMessages' | 'waiting' | 'stop'> = {
+    search: () => reader.search(workspaceId, { q: 'hello', limit: 10, reach: { ...scope, agentId: owner.agentId }, filter: {} }),
+    messages: () => reader.messages({ workspaceId, conversationId, after: '', upTo: '9' }),
+    notes: () => reader.notes({ workspaceId, conversationId, after: first, upTo: last }),
+    events: () => reader.events({ workspaceId, conversationId, afterSeq: 0, upToSeq: 1000 }),
+    contacts: () => reader.contacts(workspaceId, { words: ['ada'], ...page }),
+    bucketTotals: () => reader.bucketTotals(workspaceId, scope, buckets),
+    totals: () => reader.totals(workspaceId, scope, range),
+    totalsByAgent: () => reader.totalsByAgent(workspaceId, scope, range, [owner.agentId]),
+    totalsByChannel: () => reader.totalsByChannel(workspaceId, { figures: scope, queue: scope }, range),
+    drillDown: () => reader.drillDown(workspaceId, drillDown, page),
+    drillDownAfter: () => reader.drillDownAfter(workspaceId, drillDown, { after: undefined, limit: 10 }),
+    goals: () => reader.goals(workspaceId, scope, range, buckets),
+  };
+  for (const [name, ask] of Object.entries(asks)) {
+    const askedMs = monotonicMs();
+    let isTold = false;
+    let failure: unknown;
+    const told = ask().then(() => (isTold = true), (error: unknown) => (failure = error));
+    while (held.length === 0 && failure === undefined) await turns(1);
+    const [one] = held.splice(0);
+    t.equal(failure, undefined, name);
+    t.equal(one?.workspaceId, workspaceId);
+    t.ok(one !== undefined && one.seenMs > askedMs && one.seenMs < monotonicMs(), `${name}: it looked after it was asked and before it answered`);
+    await turns(3);
+    t.equal(isTold, false, name);
+    one?.call();
+    await told;
+    t.equal(isTold, true, name);
+  }
+});
 
 t.test('the reader thread', async (t) => {
   t.test('starts with the first search, not with the service', async (t) => {

@@ -33,6 +33,9 @@ t.test('nothing leaves before it is durable', async (t) => {
     const reading = service.get(`/conversations/${chat.id}/messages`, owner.token);
     let isRead = false;
     void reading.then(() => (isRead = true));
+    const listing = service.get('/contacts', owner.token);
+    let isListed = false;
+    void listing.then(() => (isListed = true));
     for (let round = 0; round < 20; round += 1) {
       await agent.flushed();
       await customer.flushed();
@@ -40,6 +43,7 @@ t.test('nothing leaves before it is durable', async (t) => {
     t.strictSame([agent.events, customer.events], [[], []]);
     t.notOk(agent.frames.some((frame) => frame.type === 'reply'));
     t.equal(isRead, false, 'what is read may be lost still, so the reading waits as well');
+    t.equal(isListed, false, 'also where another thread may be asked');
     const late = service.socket('agent', { query: '?since=0', protocols: ['messaging.v1', `bearer.${owner.token}`] });
     await late.opened();
     await agent.flushed();
@@ -49,6 +53,7 @@ t.test('nothing leaves before it is durable', async (t) => {
     t.equal((await byHttp).status, 201);
     t.equal((await bySocket).status, 201);
     t.match((await reading).body.messages.map((one: any) => one.body), ['Hello, is anybody there?', 'by HTTP']);
+    t.equal((await listing).status, 200);
     for (const socket of [agent, customer, late]) {
       await socket.until((frame) => frame.data?.message?.body === 'by socket');
       t.strictSame(socket.numbered.flatMap((frame) => (frame.data.message?.conversationId === chat.id && frame.data.message.senderType === 'agent' ? frame.data.message.body : [])), ['by HTTP', 'by socket'], 'once, in order');

@@ -5,7 +5,7 @@ import { workerData } from 'node:worker_threads';
 import { type ContactRecord, contactsWith } from '../store/contacts.ts';
 import type { Channel, ConversationRecord } from '../store/conversations.ts';
 import type { Cursor } from '../store/cursor.ts';
-import { DatabaseUnusable, isStorageFailure } from '../store/database.ts';
+import { DatabaseUnusable, isStorageFailure, monotonicMs, type Seen } from '../store/database.ts';
 import { eventsOfConversation, type EventRow } from '../store/events.ts';
 import { type MessageRecord, messagesBetween } from '../store/messages.ts';
 import { notesBetween, type NoteRecord } from '../store/notes.ts';
@@ -46,7 +46,7 @@ const files = new OpenFiles(dataDir);
 const catchingUp = new Set<string>();
 
 export const questions = {
-  async search({ workspaceId, question }: { workspaceId: string; question: SearchQuestion }): Promise<SearchAnswer> {
+  async search({ workspaceId, question }: { workspaceId: string; question: SearchQuestion }): Promise<Seen<SearchAnswer>> {
     try {
       return await search(workspaceId, question);
     } catch (error) {
@@ -68,64 +68,64 @@ export const questions = {
   },
 
   /** Messages from just after `after`, oldest first. An empty page is the end. */
-  messages({ workspaceId, conversationId, after, upTo }: OfConversation & { after: string; upTo: string }): MessageRecord[] {
-    return page(messagesBetween(files.workspace(workspaceId), { conversationId, after, upTo }), ({ body }) => body.length);
+  messages({ workspaceId, conversationId, after, upTo }: OfConversation & { after: string; upTo: string }): Seen<MessageRecord[]> {
+    return together(workspaceId, ({ db }) => page(messagesBetween(db, { conversationId, after, upTo }), ({ body }) => body.length));
   },
 
   /** Notes from just after `after`, oldest first. An empty page is the end. */
-  notes({ workspaceId, conversationId, after, upTo }: OfConversation & { after: Cursor; upTo: Cursor }): NoteRecord[] {
-    return page(notesBetween(files.workspace(workspaceId), { conversationId, after, upTo }), ({ body }) => body.length);
+  notes({ workspaceId, conversationId, after, upTo }: OfConversation & { after: Cursor; upTo: Cursor }): Seen<NoteRecord[]> {
+    return together(workspaceId, ({ db }) => page(notesBetween(db, { conversationId, after, upTo }), ({ body }) => body.length));
   },
 
   /** Events from just after `afterSeq`, oldest first. An empty page is the end. */
-  events({ workspaceId, conversationId, afterSeq, upToSeq }: OfConversation & { afterSeq: number; upToSeq: number }): EventRow[] {
-    return page(eventsOfConversation(files.workspace(workspaceId), { conversationId, afterSeq, upToSeq }), ({ data }) => data.length);
+  events({ workspaceId, conversationId, afterSeq, upToSeq }: OfConversation & { afterSeq: number; upToSeq: number }): Seen<EventRow[]> {
+    return together(workspaceId, ({ db }) => page(eventsOfConversation(db, { conversationId, afterSeq, upToSeq }), ({ data }) => data.length));
   },
 
-  contacts({ workspaceId, words, limit, offset }: { workspaceId: string; words: readonly string[]; limit: number; offset: number }): ContactRecord[] {
-    return contactsWith(files.workspace(workspaceId), { words, limit, offset });
+  contacts({ workspaceId, words, limit, offset }: { workspaceId: string; words: readonly string[]; limit: number; offset: number }): Seen<ContactRecord[]> {
+    return together(workspaceId, ({ db }) => contactsWith(db, { words, limit, offset }));
   },
 
-  bucketTotals({ workspaceId, scope, buckets }: OfReport & { buckets: BucketsQuestion }): BucketTotals {
+  bucketTotals({ workspaceId, scope, buckets }: OfReport & { buckets: BucketsQuestion }): Seen<BucketTotals> {
     return together(workspaceId, (source) => bucketTotals(source, scope, buckets));
   },
 
-  totals({ workspaceId, scope, range }: OfReport & { range: ReportRange }): Totals {
+  totals({ workspaceId, scope, range }: OfReport & { range: ReportRange }): Seen<Totals> {
     return together(workspaceId, (source) => totalsOf(source, scope, range));
   },
 
-  totalsByAgent({ workspaceId, scope, range, agentIds }: OfReport & { range: ReportRange; agentIds: readonly string[] }): Totals[] {
+  totalsByAgent({ workspaceId, scope, range, agentIds }: OfReport & { range: ReportRange; agentIds: readonly string[] }): Seen<Totals[]> {
     return together(workspaceId, (source) => totalsByAgent(source, scope, range, agentIds));
   },
 
-  totalsByChannel({ workspaceId, scope, queue, range }: OfReport & { queue: ReportScope; range: ReportRange }): { channel: Channel; totals: Totals; queued: number }[] {
+  totalsByChannel({ workspaceId, scope, queue, range }: OfReport & { queue: ReportScope; range: ReportRange }): Seen<{ channel: Channel; totals: Totals; queued: number }[]> {
     return together(workspaceId, (source) => {
       const queued = queuedByChannel(source.db, queue);
       return scope.channels.map((channel) => ({ channel, totals: totalsOf(source, { ...scope, channels: [channel] }, range), queued: queued.get(channel) ?? 0 }));
     });
   },
 
-  drillDown({ workspaceId, asked, page }: { workspaceId: string; asked: DrillDown; page: { limit: number; offset: number } }): { conversations: ConversationRecord[]; total: number } {
+  drillDown({ workspaceId, asked, page }: { workspaceId: string; asked: DrillDown; page: { limit: number; offset: number } }): Seen<{ conversations: ConversationRecord[]; total: number }> {
     return together(workspaceId, (source) => ({ conversations: reportedConversations(source, asked, page), total: countReported(source, asked) }));
   },
 
   /** The next of them, newest first. An empty page is the end. */
-  drillDownAfter({ workspaceId, asked, after, limit }: { workspaceId: string; asked: DrillDown; after: Cursor | undefined; limit: number }): ConversationRecord[] {
-    return reportedAfter(files.workspace(workspaceId), asked, after, limit);
+  drillDownAfter({ workspaceId, asked, after, limit }: { workspaceId: string; asked: DrillDown; after: Cursor | undefined; limit: number }): Seen<ConversationRecord[]> {
+    return together(workspaceId, ({ db }) => reportedAfter(db, asked, after, limit));
   },
 
-  goals({ workspaceId, scope, range, buckets }: OfReport & { range: ReportRange; buckets: BucketsQuestion }): { goals: GoalTotals[]; counts: number[] } {
+  goals({ workspaceId, scope, range, buckets }: OfReport & { range: ReportRange; buckets: BucketsQuestion }): Seen<{ goals: GoalTotals[]; counts: number[] }> {
     return together(workspaceId, (source) => ({ goals: goalTotals(source, scope, range), counts: completionsByBucket(source, scope, buckets) }));
   },
 };
 
 /** As of one moment; and a connection that holds on to one keeps its pages while others write. */
-function together<Answer>(workspaceId: string, read: (source: ReportSource) => Answer): Answer {
+function together<Answer>(workspaceId: string, read: (source: ReportSource) => Answer): Seen<Answer> {
   const source = files.reports(workspaceId);
   return source.db.readTogether(() => read(source));
 }
 
-async function search(workspaceId: string, question: SearchQuestion): Promise<SearchAnswer> {
+async function search(workspaceId: string, question: SearchQuestion): Promise<Seen<SearchAnswer>> {
   const untilMs = performance.now() + maxCatchUpMs;
   while (!files.searchIndex(workspaceId).advance()) {
     if (performance.now() > untilMs) {
@@ -134,9 +134,10 @@ async function search(workspaceId: string, question: SearchQuestion): Promise<Se
     }
     await othersTurn();
   }
-  const answer = files.searchIndex(workspaceId).search(question);
+  const result = files.searchIndex(workspaceId).search(question);
+  const seenMs = monotonicMs();
   void catchUp(workspaceId);
-  return answer;
+  return { result, seenMs };
 }
 
 /** Takes in what is new and writes what is full, a little at a time, until nothing is left or its files were closed. */

@@ -1,9 +1,11 @@
 // The main thread's side of the reader thread: searches, exports, and the word that a workspace has grown. The thread starts with
-// the first question, so a service that is never asked never pays for it.
+// the first question, so a service that is never asked never pays for it. It may see what the disk does not have yet, so an answer
+// waits here for what was in it, and for nothing later.
 
 import type { ContactRecord } from '../store/contacts.ts';
 import type { Channel, ConversationRecord } from '../store/conversations.ts';
 import type { Cursor } from '../store/cursor.ts';
+import type { Seen } from '../store/database.ts';
 import type { EventRow } from '../store/events.ts';
 import type { MessageRecord } from '../store/messages.ts';
 import type { NoteRecord } from '../store/notes.ts';
@@ -19,7 +21,12 @@ interface Buckets {
   readonly toMs: number;
 }
 
-/** Every call rejects with ThreadBusy, ThreadFailed or ThreadUnavailable when it cannot be answered now. Pages are of workers/reader-thread.ts. */
+export interface ReaderOptions extends ReaderData {
+  /** Calls back once what could be seen of the workspace at `seenMs` of monotonicMs() is durable. */
+  whenDurable(workspaceId: string, call: () => void, seenMs: number): void;
+}
+
+/** What it tells is durable. Every call rejects with ThreadBusy, ThreadFailed or ThreadUnavailable when it cannot be answered now. Pages are of workers/reader-thread.ts. */
 export interface Reader {
   search(workspaceId: string, question: SearchQuestion): Promise<SearchAnswer>;
   messages(page: OfConversation & { after: string; upTo: string }): Promise<MessageRecord[]>;
@@ -47,22 +54,27 @@ const timeoutMs = 30_000;
 /** A search takes in what is new by itself; so many messages take it 5 ms. */
 const messagesPerIndexing = 500;
 
-export function createReader(data: ReaderData): Reader {
+export function createReader({ whenDurable, ...data }: ReaderOptions): Reader {
   const thread = createThread<typeof questions>({ file: new URL('./reader-thread.ts', import.meta.url), title: 'reader', maxWaiting, timeoutMs, data });
   const unindexed = new Map<string, number>();
+  const durable = async <Answer>(workspaceId: string, asked: Promise<Seen<Answer>>): Promise<Answer> => {
+    const { result, seenMs } = await asked;
+    await new Promise<void>((resolve) => whenDurable(workspaceId, resolve, seenMs));
+    return result;
+  };
   return {
-    search: (workspaceId, question) => thread.ask('search', { workspaceId, question }),
-    messages: (page) => thread.ask('messages', page),
-    notes: (page) => thread.ask('notes', page),
-    events: (page) => thread.ask('events', page),
-    contacts: (workspaceId, search) => thread.ask('contacts', { workspaceId, ...search }),
-    bucketTotals: (workspaceId, scope, { starts, toMs }) => thread.ask('bucketTotals', { workspaceId, scope, buckets: { starts, toMs } }),
-    totals: (workspaceId, scope, range) => thread.ask('totals', { workspaceId, scope, range }),
-    totalsByAgent: (workspaceId, scope, range, agentIds) => thread.ask('totalsByAgent', { workspaceId, scope, range, agentIds }),
-    totalsByChannel: (workspaceId, { figures, queue }, range) => thread.ask('totalsByChannel', { workspaceId, scope: figures, queue, range }),
-    drillDown: (workspaceId, asked, page) => thread.ask('drillDown', { workspaceId, asked, page }),
-    drillDownAfter: (workspaceId, asked, page) => thread.ask('drillDownAfter', { workspaceId, asked, ...page }),
-    goals: (workspaceId, scope, range, { starts, toMs }) => thread.ask('goals', { workspaceId, scope, range, buckets: { starts, toMs } }),
+    search: (workspaceId, question) => durable(workspaceId, thread.ask('search', { workspaceId, question })),
+    messages: (page) => durable(page.workspaceId, thread.ask('messages', page)),
+    notes: (page) => durable(page.workspaceId, thread.ask('notes', page)),
+    events: (page) => durable(page.workspaceId, thread.ask('events', page)),
+    contacts: (workspaceId, search) => durable(workspaceId, thread.ask('contacts', { workspaceId, ...search })),
+    bucketTotals: (workspaceId, scope, { starts, toMs }) => durable(workspaceId, thread.ask('bucketTotals', { workspaceId, scope, buckets: { starts, toMs } })),
+    totals: (workspaceId, scope, range) => durable(workspaceId, thread.ask('totals', { workspaceId, scope, range })),
+    totalsByAgent: (workspaceId, scope, range, agentIds) => durable(workspaceId, thread.ask('totalsByAgent', { workspaceId, scope, range, agentIds })),
+    totalsByChannel: (workspaceId, { figures, queue }, range) => durable(workspaceId, thread.ask('totalsByChannel', { workspaceId, scope: figures, queue, range })),
+    drillDown: (workspaceId, asked, page) => durable(workspaceId, thread.ask('drillDown', { workspaceId, asked, page })),
+    drillDownAfter: (workspaceId, asked, page) => durable(workspaceId, thread.ask('drillDownAfter', { workspaceId, asked, ...page })),
+    goals: (workspaceId, scope, range, { starts, toMs }) => durable(workspaceId, thread.ask('goals', { workspaceId, scope, range, buckets: { starts, toMs } })),
     noteMessages(workspaceId, count) {
       if (count === 0) return;
       const waiting = (unindexed.get(workspaceId) ?? 0) + count;

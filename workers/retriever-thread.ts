@@ -1,6 +1,6 @@
 // The thread that searches chunks: a reading connection and an index in memory for each workspace that was asked about lately.
 
-import { Database } from '../store/database.ts';
+import { Database, type Seen } from '../store/database.ts';
 import { findKbBase } from '../store/kb-chunks.ts';
 import { type KbMatch, nearestChunks, openKbIndex, refreshKbIndex } from '../store/kb-index.ts';
 import { answerQuestions } from './thread.ts';
@@ -29,7 +29,7 @@ const open = new Map<string, OpenIndex>();
 
 export const questions = {
   /** Undefined when the base is searched by another model than the question's. */
-  search({ path, model, vector, topK }: Search): KbMatch[] | undefined {
+  search({ path, model, vector, topK }: Search): Seen<KbMatch[] | undefined> {
     const index = indexFor(path, vector.length);
     const { db } = index;
     return db.readTogether(() => {

@@ -1,12 +1,13 @@
 // The main thread's side of the thread that searches chunks.
 
+import type { Seen } from '../store/database.ts';
 import type { KbMatch } from '../store/kb-index.ts';
 import type { questions, Search } from './retriever-thread.ts';
 import { createThread } from './thread.ts';
 
 export interface Retriever {
   /** Best first. Undefined when the base is searched by another model than the question's. Rejects when the thread is busy or failed. */
-  search(search: Search): Promise<KbMatch[] | undefined>;
+  search(search: Search): Promise<Seen<KbMatch[] | undefined>>;
   stop(): Promise<void>;
 }
 
@@ -18,5 +19,5 @@ const idleMs = 10 * 60_000;
 
 export function createRetriever(): Retriever {
   const thread = createThread<typeof questions>({ file: new URL('./retriever-thread.ts', import.meta.url), title: 'retrieval', maxWaiting, timeoutMs, idleMs });
-  return { search: (search): Promise<KbMatch[] | undefined> => thread.ask('search', search), stop: () => thread.stop() };
+  return { search: (search) => thread.ask('search', search), stop: () => thread.stop() };
 }

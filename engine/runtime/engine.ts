@@ -134,11 +134,11 @@ export class Engine {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${this.#pathOf(workspaceId)}${suffix}`, { force: true });
   }
 
-  /** Calls back once what can be seen of the workspace at this moment is durable. */
-  whenDurable(workspaceId: string, call: () => void): void {
+  /** Calls back once what could be seen of the workspace at `seenMs` of monotonicMs(), or can be seen at this moment, is durable. */
+  whenDurable(workspaceId: string, call: () => void, seenMs?: number): void {
     const workspace = this.#open.get(workspaceId);
     if (workspace === undefined) call();
-    else workspace.lane.whenDurable(call);
+    else workspace.lane.whenDurable(call, seenMs);
   }
 
   /** Sets the alarms of every workspace from its rows and shows each to `visit`, a file per turn of the loop, so that requests are served meanwhile. */

@@ -2,7 +2,7 @@
 // each undone alone if it throws; then COMMIT, one sync off the main thread, and only when the disk has it do their outcomes leave, in
 // the order they came. While one sync is under way the next batch runs; what comes then gathers. Knows no table, no rule and no timer.
 
-import type { Database } from '../../store/database.ts';
+import { type Database, monotonicMs } from '../../store/database.ts';
 
 /** One unit of work. `run` is synchronous; what it throws undoes what it wrote. `settle` is called once, after the disk. */
 export interface Job {
@@ -51,6 +51,8 @@ interface Batch {
   readonly errors: Map<Job, unknown>;
   /** Calls of whenDurable() that saw it. */
   readonly afterwards: (() => void)[];
+  /** When its COMMIT began, on the clock of all threads. */
+  committingMs: number;
   state: 'syncing' | 'durable' | 'broken';
 }
 
@@ -90,9 +92,9 @@ export class Lane {
     this.#schedule();
   }
 
-  /** Calls back once everything that a reader can see at this moment is durable; at once when it is. */
-  whenDurable(call: () => void): void {
-    const newest = this.#syncing.at(-1);
+  /** Calls back once everything that a reader could see at `seenMs` of monotonicMs(), or can see at this moment, is durable; at once when it is. */
+  whenDurable(call: () => void, seenMs = Number.POSITIVE_INFINITY): void {
+    const newest = this.#syncing.findLast(({ committingMs }) => committingMs <= seenMs);
     if (newest === undefined) call();
     else newest.afterwards.push(call);
   }
@@ -129,11 +131,12 @@ export class Lane {
   #turn(): void {
     const jobs = this.#queue.length <= maxBatch ? this.#queue : this.#queue.slice(0, maxBatch);
     this.#queue = this.#queue.length <= maxBatch ? [] : this.#queue.slice(maxBatch);
-    const batch: Batch = { jobs, errors: new Map(), afterwards: [], state: 'syncing' };
+    const batch: Batch = { jobs, errors: new Map(), afterwards: [], committingMs: 0, state: 'syncing' };
     this.#syncing.push(batch);
     const startedAt = performance.now();
     try {
       this.#runAll(batch);
+      batch.committingMs = monotonicMs();
       this.#db.commit();
     } catch (error) {
       this.#undoAll(batch, error);

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { CommitFailed, type Job, Lane, LaneFull } from '../../engine/runtime/lane.ts';
-import { Database } from '../../store/database.ts';
+import { Database, monotonicMs } from '../../store/database.ts';
 import { tempFolder } from '../support/folder.ts';
 import { HeldDisk } from '../support/held-disk.ts';
 import type { Teardown } from '../support/service.ts';
@@ -283,6 +283,29 @@ t.test('a reader waits for what it may have seen, and no longer', async (t) => {
   t.same(seen.slice(2), ['after a'], 'not for b, which it did not see');
   await disk.completeNext();
   t.same(seen.slice(2), ['after a', 'after b']);
+});
+
+t.test('who says when it looked waits for what was committed before, whatever came since', async (t) => {
+  const { lane, disk, submit } = startLane(t);
+  const seen: string[] = [];
+  const beforeAny = monotonicMs();
+  submit('a');
+  await disk.asked();
+  const afterA = monotonicMs();
+  submit('b');
+  await disk.asked(2);
+  lane.whenDurable(() => seen.push('before any'), beforeAny);
+  t.same(seen, ['before any'], 'at once, with both under way');
+  lane.whenDurable(() => seen.push('after a'), afterA);
+  lane.whenDurable(() => seen.push('after b'), monotonicMs());
+  t.same(seen, ['before any']);
+  disk.completeNewest();
+  await turns();
+  t.same(seen, ['before any'], 'nothing leaves before what ran before it');
+  await disk.completeNext();
+  t.same(seen, ['before any', 'after a', 'after b']);
+  lane.whenDurable(() => seen.push('at rest'), monotonicMs());
+  t.same(seen.at(-1), 'at rest');
 });
 
 t.test('at most 10,000 jobs wait; one more is turned away and nothing else changes', async (t) => {
