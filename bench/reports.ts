@@ -25,18 +25,22 @@ const writeConnections = 16;
 const dashboards = { people: 10, everyMs: 2000 };
 /** The first reports of a process take several times as long, until their code is compiled. */
 const warmUps = 40;
-/** The same rate. Asked for without a pause, a report would stand in the way of the writes the more often the quicker it is. */
-const oneEveryMs = 25;
+/** As often as the contract lets an agent ask for anything: 600 times a minute. */
+const agentMs = 100;
+/** As often as all who look at dashboards. Without any pause, reports would stand in the way of the writes the more often the quicker they are. */
+const unlimitedMs = 25;
+/** In a turn; one more as an agent may. */
+const unlimitedRounds = 3;
 /** The contract of this bench. */
 const reportTarget = { below: 20 };
 const writeTarget = { below: 1.2 };
 
 export async function run({ quick }: BenchOptions): Promise<Row[]> {
   const size = quick ? { ...full, conversations: 10_000, contacts: 10_000, completions: 5000 } : full;
-  const turns = quick ? 1 : 40;
-  /** Of each report in a turn. */
-  const asked = quick ? 20 : 10;
-  const turnMs = quick ? 300 : 3000;
+  const turns = quick ? 5 : 100;
+  const idleMs = quick ? 300 : 1400;
+  const dashboardTurns = quick ? 1 : 10;
+  const dashboardMs = quick ? 2 * dashboards.everyMs : 3000;
   const dataDir = makeDataDir();
   try {
     const first = await startService(dataDir);
@@ -56,26 +60,29 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       asker.send({ url: service.url, token: owner.token } satisfies AskerStart);
       const writer = await Writer.start(service.url, { token: owner.token, conversationIds });
       const { onDashboard, others } = reportsOfYear(agentId);
-      await wait(turnMs);
+      await wait(idleMs);
 
       const named = [...onDashboard, ...others].map(([name, path]) => ({ name, path, took: [] as number[] }));
-      const round = { paths: named.map(({ path }) => path), everyMs: oneEveryMs };
-      await ask(asker, { ...round, rounds: warmUps });
+      const inTurn = named.map(({ path }) => path);
+      await ask(asker, { paths: inTurn, rounds: warmUps, everyMs: unlimitedMs });
       for (let turn = 0; turn < turns; turn += 1) {
-        await writer.during('idle', () => wait(turnMs));
-        const took = await writer.during('one after another', () => ask(asker, { ...round, rounds: asked }));
+        await writer.during('idle', () => wait(idleMs));
+        const took = [
+          ...(await writer.during('unlimited', () => ask(asker, { paths: inTurn, rounds: unlimitedRounds, everyMs: unlimitedMs }))),
+          ...(await writer.during('an agent', () => ask(asker, { paths: inTurn, rounds: 1, everyMs: agentMs }))),
+        ];
         took.forEach((ms, index) => named[index % named.length]?.took.push(ms));
       }
       const rows = named.flatMap(({ name, took }) => percentiles(`reports of a year: ${name}`, took));
       const looked: number[] = [];
       const paths = onDashboard.map(([, path]) => path);
-      for (let turn = 0; turn < (quick ? 1 : 10); turn += 1) {
-        await writer.during('idle', () => wait(turnMs));
-        looked.push(...(await writer.during('dashboards', () => ask(asker, { ...dashboards, paths, forMs: quick ? 2 * dashboards.everyMs : turnMs }))));
+      for (let turn = 0; turn < dashboardTurns; turn += 1) {
+        await writer.during('idle', () => wait(dashboardMs));
+        looked.push(...(await writer.during('dashboards', () => ask(asker, { ...dashboards, paths, forMs: dashboardMs }))));
       }
       rows.push(...percentiles(`${paths.length} reports at once, each`, looked));
       await writer.stop();
-      for (const [during, name] of [['dashboards', 'writes while dashboards are looked at'], ['one after another', 'writes while one report is asked for again and again']] as const) {
+      for (const [during, name] of whileAsked) {
         const reference = (share: number) => ({ name: 'nobody asks', value: percentile(writer.took('idle'), share) });
         rows.push(row({ name: `${name}, p50`, value: percentile(writer.took(during), 0.5), unit: 'ms', reference: reference(0.5) }));
         rows.push(row({ name: `${name}, p99`, value: percentile(writer.took(during), 0.99), unit: 'ms', reference: reference(0.99), target: writeTarget }));
@@ -161,7 +168,13 @@ async function untilAtRest(service: Program): Promise<void> {
   throw new Error('the service does not come to rest');
 }
 
-type Phase = 'idle' | 'dashboards' | 'one after another';
+type Phase = 'idle' | 'dashboards' | 'unlimited' | 'an agent';
+
+const whileAsked: readonly (readonly [Phase, string])[] = [
+  ['dashboards', 'writes while dashboards are looked at'],
+  ['unlimited', 'writes while reports are asked for, 40 a second'],
+  ['an agent', 'writes while reports are asked for, 10 a second'],
+];
 
 interface WriteConnection {
   readonly connection: HttpConnection;
@@ -175,7 +188,7 @@ class Writer {
   readonly #token: string;
   /** When each was due that no connection is free for: it waits on its own clock. */
   readonly #due: { readonly atMs: number; readonly phase: Phase | undefined; readonly isChange: boolean }[] = [];
-  readonly #took: Record<Phase, number[]> = { idle: [], dashboards: [], 'one after another': [] };
+  readonly #took: Record<Phase, number[]> = { idle: [], dashboards: [], unlimited: [], 'an agent': [] };
   readonly #underWay = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
   readonly #startedAt = performance.now();
