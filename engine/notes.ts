@@ -7,7 +7,7 @@ import { audienceOf, requireReachable } from './conversation.ts';
 import { refuse } from './errors.ts';
 import { type EventType, tell } from './events.ts';
 import { requireText } from './messages.ts';
-import { theRoster } from './roster.ts';
+import { type Roster, theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 
@@ -16,15 +16,16 @@ export interface NoteView extends NoteRecord {
   readonly authorAvatarUrl: string | null;
 }
 
-export function noteView(view: Pick<View, 'state'>, note: NoteRecord): NoteView {
-  const author = theRoster(view).agents.get(note.authorAgentId);
+export function noteView(agents: Roster['agents'], note: NoteRecord): NoteView {
+  const author = agents.get(note.authorAgentId);
   return { ...note, authorName: author?.name ?? '', authorAvatarUrl: author?.avatarUrl ?? null };
 }
 
 /** Newest first, all of them. Refuses not_found. */
 export function listNotes(view: View, conversationId: string): NoteView[] {
   requireReachable(view, conversationId, 'not_found');
-  return notesOf(view.db, conversationId).map((note) => noteView(view, note));
+  const { agents } = theRoster(view);
+  return notesOf(view.db, conversationId).map((note) => noteView(agents, note));
 }
 
 /** `noteId`: the id that the note shall have, so that it can be sent again without being there twice. */
@@ -40,7 +41,7 @@ export const createNote = command('note.create', (ctx, params: NewNote): { note:
   requireText(params.body);
   const written = params.noteId === undefined ? undefined : findNote(ctx.db, params.noteId);
   if (written !== undefined && (written.authorAgentId !== agent.id || written.conversationId !== conversation.id)) refuse('conflict', { message: 'Another note has this noteId.' });
-  return { note: written === undefined ? addNote(ctx, conversation, agent, { id: params.noteId, body: params.body }) : noteView(ctx, written) };
+  return { note: written === undefined ? addNote(ctx, conversation, agent, { id: params.noteId, body: params.body }) : noteView(theRoster(ctx).agents, written) };
 });
 
 /** The caller's latest note here: replaced by `body`, made if there is none, deleted when `body` is empty. */
@@ -79,7 +80,7 @@ function dropNote(ctx: Context, conversation: ConversationRecord, note: NoteReco
 }
 
 function tellOfNote(ctx: Context, conversation: ConversationRecord, note: NoteRecord, type: EventType): NoteView {
-  const view = noteView(ctx, note);
+  const view = noteView(theRoster(ctx).agents, note);
   tell(ctx, { type, conversationId: conversation.id, audience: audienceOf(conversation, { visitorToo: false }), data: { note: view } });
   return view;
 }

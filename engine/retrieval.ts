@@ -6,7 +6,7 @@ import type { KbMatch } from '../store/kb-index.ts';
 import type { Embedder } from '../workers/embedder.ts';
 import type { Retriever } from '../workers/retriever.ts';
 import { refuse } from './errors.ts';
-import type { Workspace } from './runtime/workspace.ts';
+import type { Engine } from './runtime/engine.ts';
 
 export interface RetrievalPorts {
   readonly embedder: Embedder;
@@ -22,23 +22,26 @@ export interface Retrieved {
 /** The model may change between the question and the search; then the question is embedded again. It changes once in months. */
 const maxAttempts = 3;
 
-/** Refuses embedding_unavailable. Rejects with what the threads reject with. */
-export async function retrieve(workspace: Workspace, question: { query: string; topK: number }, { embedder, retriever }: RetrievalPorts): Promise<Retrieved> {
+/** What is found is durable. Refuses unauthorized, embedding_unavailable. Rejects with what the threads reject with. */
+export async function retrieve(engine: Engine, question: { workspaceId: string; query: string; topK: number }, { embedder, retriever }: RetrievalPorts): Promise<Retrieved> {
+  const durable = (seenMs?: number): Promise<void> => new Promise((resolve) => engine.whenDurable(question.workspaceId, resolve, seenMs));
   if (embedder.model === undefined) refuse('embedding_unavailable');
   let [queryEmbedTimeMs, searchTimeMs] = [0, 0];
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const model = findKbBase(workspace.db)?.model;
+    const { db } = engine.workspace(question.workspaceId) ?? refuse('unauthorized');
+    const model = findKbBase(db)?.model;
     if (model === undefined) break;
     if (!embedder.serves(model)) refuse('embedding_unavailable');
     const askedMs = performance.now();
     const vector = await embedder.embedQuestion({ model, text: question.query });
     const embeddedMs = performance.now();
-    const { result: chunks, seenMs } = await retriever.search({ path: workspace.db.path, model, vector, topK: question.topK });
+    const { result: chunks, seenMs } = await retriever.search({ path: db.path, model, vector, topK: question.topK });
     queryEmbedTimeMs += embeddedMs - askedMs;
     searchTimeMs += performance.now() - embeddedMs;
     if (chunks === undefined) continue;
-    await new Promise<void>((resolve) => workspace.lane.whenDurable(resolve, seenMs));
+    await durable(seenMs);
     return { chunks, queryEmbedTimeMs: Math.round(queryEmbedTimeMs), searchTimeMs: Math.round(searchTimeMs) };
   }
+  await durable();
   return { chunks: [], queryEmbedTimeMs: 0, searchTimeMs: 0 };
 }

@@ -5,6 +5,7 @@
 import { conversationView } from '../engine/conversation.ts';
 import { messageView } from '../engine/messages.ts';
 import { noteView } from '../engine/notes.ts';
+import { type Roster, theRoster } from '../engine/roster.ts';
 import type { View } from '../engine/runtime/context.ts';
 import type { Workspace } from '../engine/runtime/workspace.ts';
 import { visitorKind } from '../engine/visitors.ts';
@@ -30,13 +31,15 @@ const beforeAll: Cursor = { at: '', id: '' };
 export async function exportConversation(of: Export): Promise<AsyncIterable<string>> {
   const { view, conversation } = of;
   const upTo = { line: conversation.lastLineAt ?? '', note: newestNote(view.db, conversation.id) ?? beforeAll, seq: of.workspace.publishedSeq };
+  // What the view shows is read before the first question, so that its answer waits for it.
+  const { agents } = theRoster(view);
   const visitor = conversation.visitorId === null ? null : (view.state(visitorKind, conversation.visitorId) ?? null);
   const contact = conversation.contactId === null ? null : (findContact(view.db, conversation.contactId) ?? null);
   const head = JSON.stringify({ conversation: conversationView(conversation), visitor, contact });
   const messages = messagePages(of, upTo.line);
   // While nothing was sent, a failure can still be answered as one.
   const firstPage = await messages.next();
-  return parts(head, { messages: begunWith(firstPage, messages), notes: notePages(of, upTo.note), events: eventPages(of, upTo.seq) });
+  return parts(head, { messages: begunWith(firstPage, messages), notes: notePages(of, agents, upTo.note), events: eventPages(of, upTo.seq) });
 }
 
 async function* begunWith<Page>(first: IteratorResult<Page, void>, rest: AsyncGenerator<Page, void>): AsyncGenerator<Page> {
@@ -69,13 +72,13 @@ async function* messagePages(of: Export, upTo: string): AsyncGenerator<string[],
   }
 }
 
-async function* notePages(of: Export, upTo: Cursor): AsyncGenerator<string[]> {
+async function* notePages(of: Export, agents: Roster['agents'], upTo: Cursor): AsyncGenerator<string[]> {
   let after = beforeAll;
   for (;;) {
     const page = await of.reader.notes({ ...nameOf(of), after, upTo });
     const last = page.at(-1);
     if (last === undefined) return;
-    yield page.map((note) => JSON.stringify(noteView(of.view, note)));
+    yield page.map((note) => JSON.stringify(noteView(agents, note)));
     after = { at: last.createdAt, id: last.id };
   }
 }

@@ -263,7 +263,7 @@ export class Pipeline {
         whenDurable(() => answer(outcome));
       } else if (route.ask !== undefined && view !== undefined) {
         const asked = route.ask(view, input, this.#services);
-        // What the view has shown so far. What another thread tells is durable when it is told.
+        // What the view has shown so far. What the reader tells is durable when it is told.
         const shown = new Promise<void>(whenDurable);
         Promise.all([asked, shown]).then(([value]) => answer(this.#success(compiled, value))).catch(failWhenDurable);
       } else if (route.run !== undefined) {

@@ -36,22 +36,17 @@ t.test('[architecture] what is found waits until it is durable', async (t) => {
   serveHelpCentre(site);
   await ingest(service, owner.token, { url: `${base}/` });
   const { engine, embedder, retriever } = service.running.services;
-  const workspace = engine.workspace(owner.workspaceId);
-  if (workspace === undefined) throw new Error('the workspace is not open');
-  await workspace.drained();
+  await engine.workspace(owner.workspaceId)?.drained();
 
   disk.hold();
   const writing = service.post('/me/status', { status: 'available' }, owner.token);
   await disk.asked();
-  let [isFound, isSearched] = [false, false];
-  const watched: Retriever = { ...retriever, search: async (question) => {
-    const seen = await retriever.search(question);
-    isSearched = true;
-    return seen;
-  } };
-  const finding = retrieve(workspace, { query: 'open on Sunday?', topK: 1 }, { embedder, retriever: watched });
-  void finding.then(() => (isFound = true));
-  while (!isSearched) await turns(1);
+  const searched = Promise.withResolvers<void>();
+  const watched: Retriever = { ...retriever, search: (question) => retriever.search(question).finally(searched.resolve) };
+  let isFound = false;
+  const finding = retrieve(engine, { workspaceId: owner.workspaceId, query: 'open on Sunday?', topK: 1 }, { embedder, retriever: watched });
+  void finding.finally(() => (isFound = true)).catch(() => {});
+  await searched.promise;
   await turns(3);
   t.equal(isFound, false);
   disk.letGo();

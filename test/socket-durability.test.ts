@@ -60,6 +60,26 @@ t.test('nothing leaves before it is durable', async (t) => {
     }
   });
 
+  t.test('[architecture] no file of a report before the disk has what it was read from', async (t) => {
+    const chat = await service.chat(owner);
+    const { body } = await service.get('/reports/export?type=chats/total&format=json', owner.token);
+    const address = body.url.replace('http://switchboard.test', service.url);
+    const { total } = (await (await fetch(address)).json()) as { total: number };
+    disk.hold();
+    const writing = service.post(`/conversations/${chat.id}/messages`, { body: 'while it is read' }, owner.token);
+    await disk.asked();
+    let isTold = false;
+    const reading = fetch(address).then((answer) => answer.json()).finally(() => (isTold = true));
+    const { reader } = service.running.services;
+    while (reader.waiting === 0) await turns(1);
+    while (reader.waiting > 0) await turns(1);
+    for (let round = 0; round < 5; round += 1) await (await fetch(`${service.url}/readyz`)).text();
+    t.equal(isTold, false);
+    disk.letGo();
+    t.match(await reading, { total });
+    t.equal((await writing).status, 201);
+  });
+
   t.test('[architecture] who acts has its reply before the events of it', async (t) => {
     const chat = await service.chat(owner);
     const [agent, customer] = [await service.agentSocket(owner.token), await service.visitorSocket(chat.customer.token)];

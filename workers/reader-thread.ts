@@ -5,7 +5,7 @@ import { workerData } from 'node:worker_threads';
 import { type ContactRecord, contactsWith } from '../store/contacts.ts';
 import type { Channel, ConversationRecord } from '../store/conversations.ts';
 import type { Cursor } from '../store/cursor.ts';
-import { DatabaseUnusable, isStorageFailure, monotonicMs, type Seen } from '../store/database.ts';
+import { DatabaseUnusable, isStorageFailure, type Seen } from '../store/database.ts';
 import { eventsOfConversation, type EventRow } from '../store/events.ts';
 import { type MessageRecord, messagesBetween } from '../store/messages.ts';
 import { notesBetween, type NoteRecord } from '../store/notes.ts';
@@ -134,10 +134,9 @@ async function search(workspaceId: string, question: SearchQuestion): Promise<Se
     }
     await othersTurn();
   }
-  const result = files.searchIndex(workspaceId).search(question);
-  const seenMs = monotonicMs();
+  const answer = files.searchIndex(workspaceId).search(question);
   void catchUp(workspaceId);
-  return { result, seenMs };
+  return answer;
 }
 
 /** Takes in what is new and writes what is full, a little at a time, until nothing is left or its files were closed. */

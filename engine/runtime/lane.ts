@@ -51,7 +51,7 @@ interface Batch {
   readonly errors: Map<Job, unknown>;
   /** Calls of whenDurable() that saw it. */
   readonly afterwards: (() => void)[];
-  /** When its COMMIT began, on the clock of all threads. */
+  /** When its COMMIT began, on the clock of all threads. Infinity before, and when it never did. */
   committingMs: number;
   state: 'syncing' | 'durable' | 'broken';
 }
@@ -131,7 +131,7 @@ export class Lane {
   #turn(): void {
     const jobs = this.#queue.length <= maxBatch ? this.#queue : this.#queue.slice(0, maxBatch);
     this.#queue = this.#queue.length <= maxBatch ? [] : this.#queue.slice(maxBatch);
-    const batch: Batch = { jobs, errors: new Map(), afterwards: [], committingMs: 0, state: 'syncing' };
+    const batch: Batch = { jobs, errors: new Map(), afterwards: [], committingMs: Number.POSITIVE_INFINITY, state: 'syncing' };
     this.#syncing.push(batch);
     const startedAt = performance.now();
     try {

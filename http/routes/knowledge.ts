@@ -131,10 +131,7 @@ export const knowledgeRoutes = [
     invalidSlug,
     reply: { status: 200, schema: Type.Object({ chunks: Type.Array(KbChunk), queryEmbedTimeMs: Type.Integer(), searchTimeMs: Type.Integer() }) },
     refusals: ['embedding_unavailable'],
-    async run({ workspaceId, body }, services) {
-      const workspace = services.engine.workspace(workspaceId) ?? refuse('unauthorized');
-      return retrieve(workspace, { query: body.query, topK: body.topK ?? defaultTopK }, services);
-    },
+    run: ({ workspaceId, body }, services) => retrieve(services.engine, { workspaceId, query: body.query, topK: body.topK ?? defaultTopK }, services),
   }),
 
   route({

@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, fstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { Database, DatabaseUnusable, isDuplicate, isStorageFailure, lockFile, makeFolder, type Migration } from '../../store/database.ts';
+import { Database, DatabaseUnusable, isDuplicate, isStorageFailure, lockFile, makeFolder, type Migration, monotonicMs } from '../../store/database.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { tempFolder } from '../support/folder.ts';
@@ -181,6 +181,25 @@ t.test('a savepoint undoes what came after it and nothing before', async (t) => 
   t.notOk(db.inTransaction);
   db.rollback();
   db.close();
+});
+
+t.test('reads together see the file as it was when they say they looked', async (t) => {
+  const path = join(tempFolder(t), 'a.db');
+  const writer = Database.openWriter(path, [first]);
+  const reader = Database.openReader(path);
+  let committingMs = 0;
+  const { result, seenMs } = reader.readTogether(() => {
+    committingMs = monotonicMs();
+    writer.run('INSERT INTO a VALUES (2)');
+    return reader.all('SELECT id FROM a');
+  });
+  t.same(result, [{ id: 1 }], 'nothing that was written since, though nothing had been read before');
+  t.ok(seenMs < committingMs);
+  t.same(reader.readTogether(() => reader.all('SELECT id FROM a')).result, [{ id: 1 }, { id: 2 }]);
+  t.throws(() => reader.readTogether(() => { throw new Error('no'); }), { message: 'no' });
+  t.notOk(reader.inTransaction);
+  reader.close();
+  writer.close();
 });
 
 t.test('the log\'s length, and a copy back from another connection', async (t) => {

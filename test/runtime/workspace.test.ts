@@ -2,6 +2,7 @@ import t from 'tap';
 import { command, systemCaller } from '../../engine/runtime/command.ts';
 import { CommitFailed } from '../../engine/runtime/lane.ts';
 import type { ActorKind } from '../../engine/runtime/registry.ts';
+import { monotonicMs } from '../../store/database.ts';
 import { HeldDisk } from '../support/held-disk.ts';
 import { randomFrom } from '../support/seeded.ts';
 import { add, startToy, tallyKind, type Toy, turns } from '../support/toy.ts';
@@ -216,6 +217,7 @@ t.test('what a view shows waits for the lane it comes from', async (t) => {
   t.teardown(() => disk.letGo());
   const { workspaceId } = toy.workspace();
   const other = toy.workspace();
+  const beforeMs = monotonicMs();
   const added = toy.add(workspaceId, 'a');
   await disk.asked();
   const seen: string[] = [];
@@ -223,6 +225,8 @@ t.test('what a view shows waits for the lane it comes from', async (t) => {
   toy.engine.whenDurable(other.workspaceId, () => seen.push('another'));
   toy.engine.whenDurable('', () => seen.push('none'));
   t.same(seen, ['another', 'none']);
+  toy.engine.whenDurable(workspaceId, () => seen.push('from before'), beforeMs);
+  t.equal(seen.pop(), 'from before');
   await disk.completeNext();
   t.same(seen, ['another', 'none', 'this one']);
   await added;

@@ -15,7 +15,7 @@ import {
   newestConversationChange,
   type Reach,
 } from '../../store/conversations.ts';
-import { Database, DatabaseUnusable, removeDatabase } from '../../store/database.ts';
+import { Database, DatabaseUnusable, removeDatabase, type Seen } from '../../store/database.ts';
 import { findMessageWritten, messagesWrittenAfter, newestMessageRowid } from '../../store/messages.ts';
 import { searchSchema } from '../../store/migrations/search.ts';
 import { everyOwners, type Segment } from '../../store/search-index.ts';
@@ -140,8 +140,8 @@ export class SearchIndex {
   }
 
   /** Call it when advance() has just answered true; the little that came since is taken in here. */
-  search(question: SearchQuestion): SearchAnswer {
-    return this.#source.snapshot(() => {
+  search(question: SearchQuestion): Seen<SearchAnswer> {
+    return this.#source.readTogether(() => {
       while (!this.#step());
       return this.#answer(question);
     });
