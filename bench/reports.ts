@@ -41,9 +41,9 @@ const writeTarget = { below: 1.2 };
 
 export async function run({ quick }: BenchOptions): Promise<Row[]> {
   const size = quick ? { ...full, conversations: 10_000, contacts: 10_000, completions: 5000 } : full;
-  const rounds = quick ? { count: 5, most: 5 } : { count: 80, most: 200 };
+  const rounds = quick ? { count: 5, most: 5 } : { count: 80, most: 150 };
   const idleMs = quick ? 300 : 1400;
-  const dashboardRounds = quick ? { count: 1, most: 1 } : { count: 10, most: 30 };
+  const dashboardRounds = quick ? { count: 1, most: 1 } : { count: 10, most: 20 };
   const dashboardMs = quick ? 2 * dashboards.everyMs : 3000;
   const dataDir = makeDataDir();
   try {
@@ -88,8 +88,10 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
         rows.push(row({ name: `${name}, p50`, value: percentile(writer.took(during), 0.5), unit: 'ms', reference: reference(0.5) }));
         rows.push(row({ name: `${name}, p99`, value: percentile(writer.took(during), 0.99), unit: 'ms', reference: reference(0.99), target: writeTarget }));
       }
-      const leftOut = (alone.leftOut + looked.leftOut) / (alone.kept + alone.leftOut + looked.kept + looked.leftOut);
-      return [...rows, row({ name: `rounds left out: the host took more than ${maxStolen * 100} % of the CPUs`, value: leftOut * 100, unit: '%' })];
+      for (const [name, { kept, leftOut }] of [['rounds', alone], ['rounds of dashboards', looked]] as const) {
+        rows.push(row({ name: `${name} left out: the host took over ${maxStolen * 100} % of the CPUs`, value: leftOut, unit: '', reference: { name: 'in all', value: kept + leftOut } }));
+      }
+      return rows;
     } finally {
       asker.kill();
       await service.stop();
@@ -100,8 +102,8 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
 }
 
 /**
- * Each in turn, round by round, until there are so many rounds in which the host left the machine alone. Returns what was answered in
- * them, in order. Throws when there are not half as many among the most that are tried.
+ * Each in turn, round by round, until there are so many rounds in which the host left the machine alone, or the most were tried. Returns
+ * what was answered in those that count, in order. Throws when none does.
  */
 async function takeRounds(writer: Writer, { count, most }: { count: number; most: number }, acts: Partial<Record<Phase, () => Promise<number[]>>>): Promise<{ took: number[]; kept: number; leftOut: number }> {
   const rounds = { took: [] as number[], kept: 0, leftOut: 0 };
@@ -119,7 +121,7 @@ async function takeRounds(writer: Writer, { count, most }: { count: number; most
       rounds.took.push(...took);
     }
   }
-  if (rounds.kept < count / 2) throw new Error(`others on this host took more than ${maxStolen * 100} % of the CPUs in ${rounds.leftOut} of ${most} rounds`);
+  if (rounds.kept === 0) throw new Error(`others on this host took more than ${maxStolen * 100} % of the CPUs in all of ${most} rounds`);
   return rounds;
 }
 

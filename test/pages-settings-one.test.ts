@@ -77,7 +77,8 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.waitFor({ state: 'detached' });
     const eva = (await get('/agents')).agents.find(({ email }: { email: string }) => email === 'eva@example.com');
     t.match(eva, { role: 'supervisor', channels: ['chats', 'calls'], name: hostile });
-    t.equal(await page.evaluate('document.activeElement?.getAttribute("aria-label")'), `What to do with ${hostile}`, 'the focus is where it came from');
+    // The focus goes back where it came from.
+    await page.locator(':focus').and(page.getByLabel(`What to do with ${hostile}`, { exact: true })).waitFor();
 
     await row.getByRole('button', { name: /What to do/ }).click();
     await page.getByRole('menuitem', { name: 'Take the invitation back' }).click();
@@ -192,7 +193,7 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await page.getByLabel('Address 3', { exact: true }).fill('not a host!');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText(/must be a host or an origin/i).waitFor();
-    t.equal(await page.evaluate('document.activeElement?.getAttribute("aria-label")'), 'Address 3', 'where the focus is');
+    await page.locator('[aria-label="Address 3"]:focus').waitFor();
     await page.getByLabel('Address 3', { exact: true }).fill('*.boots.example');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await said(page, 'Saved. Visitors see it');
@@ -244,7 +245,8 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await dialog.getByText('Hello Carla, welcome.').waitFor();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.locator('.error').waitFor();
-    t.equal(await page.evaluate('document.activeElement?.placeholder'), '/hello', 'at its field');
+    // The focus follows once the words are on the page.
+    await page.locator('[placeholder="/hello"]:focus').waitFor();
     await dialog.getByLabel('Short word').fill('hello');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await said(page, 'Type /hello in a conversation');
