@@ -26,13 +26,8 @@ export class OpenFiles {
     setInterval(() => this.#closeIdle(), idleMs / 5).unref();
   }
 
-  /** The workspace's own file. Throws DatabaseUnusable. */
-  workspace(workspaceId: string): Database {
-    return this.#use(workspaceId).db;
-  }
-
   /** The workspace's own file with what is remembered of it. Throws DatabaseUnusable. */
-  reports(workspaceId: string): ReportSource {
+  workspace(workspaceId: string): ReportSource {
     return this.#use(workspaceId);
   }
 

@@ -121,7 +121,7 @@ export const questions = {
 
 /** As of one moment; and a connection that holds on to one keeps its pages while others write. */
 function together<Answer>(workspaceId: string, read: (source: ReportSource) => Answer): Seen<Answer> {
-  const source = files.reports(workspaceId);
+  const source = files.workspace(workspaceId);
   return source.db.readTogether(() => read(source));
 }
 
