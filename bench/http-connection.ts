@@ -50,6 +50,7 @@ export class HttpConnection {
   #send(method: string, { path, token }: Omit<Request, 'body'>, headers: readonly string[], body: string): Promise<void> {
     const authorization = token === undefined ? [] : [`Authorization: Bearer ${token}`];
     const head = [`${method} ${path} HTTP/1.1`, `Host: ${this.#host}`, 'Accept: application/json', ...headers, ...authorization].join('\r\n');
+    if (this.#socket.destroyed) return Promise.reject(new Error('the connection was closed before the question'));
     return new Promise((resolve, reject) => {
       this.#answered = { resolve, reject };
       this.#socket.write(`${head}\r\n\r\n${body}`);

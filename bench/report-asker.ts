@@ -14,15 +14,26 @@ interface Rounds {
   readonly everyMs: number;
 }
 
+interface Arrival {
+  readonly people: number;
+  /** Each has so many open, as a browser does that asks for more before they are closed. */
+  readonly connections: number;
+}
+
 interface Dashboards {
   readonly paths: readonly string[];
-  readonly people: number;
   readonly everyMs: number;
   readonly forMs: number;
 }
 
-/** One path after another, each so long after the last or, if that took longer, at once; or people who each ask for all paths at once, every so often. */
-export type Order = Rounds | Dashboards;
+/**
+ * One path after another, each so long after the last or, if that took longer, at once; people who come, and nothing else; or those
+ * who came each ask for all paths at once, every so often.
+ */
+export type Order = Rounds | Arrival | Dashboards;
+
+/** Of each who came. */
+let here: readonly (readonly HttpConnection[])[] = [];
 
 async function series(start: AskerStart, { paths, rounds, everyMs }: Rounds): Promise<number[]> {
   const connection = await HttpConnection.open(start.url);
@@ -37,29 +48,39 @@ async function series(start: AskerStart, { paths, rounds, everyMs }: Rounds): Pr
   return took;
 }
 
-async function dashboards(start: AskerStart, order: Dashboards): Promise<number[]> {
+async function arrive(start: AskerStart, { people, connections }: Arrival): Promise<number[]> {
+  for (const connection of here.flat()) connection.close();
+  const open = (): Promise<HttpConnection[]> => Promise.all(Array.from({ length: connections }, () => HttpConnection.open(start.url)));
+  here = await Promise.all(Array.from({ length: people }, open));
+  return [];
+}
+
+async function dashboards(start: AskerStart, { paths, everyMs, forMs }: Dashboards): Promise<number[]> {
   const took: number[] = [];
   const look = async (connections: readonly HttpConnection[]): Promise<void> => {
     await Promise.all(
-      order.paths.map(async (path, index) => {
+      paths.map(async (path, index) => {
         const sentAt = performance.now();
         await connections[index]?.get({ path, token: start.token });
         took.push(performance.now() - sentAt);
       }),
     );
   };
-  const endMs = performance.now() + order.forMs;
-  const person = async (index: number): Promise<void> => {
-    const connections = await Promise.all(order.paths.map(() => HttpConnection.open(start.url)));
+  const startMs = performance.now();
+  const person = async (connections: readonly HttpConnection[], index: number): Promise<void> => {
     // Nobody looks at the same moment as the others.
-    for (let dueMs = performance.now() + (index * order.everyMs) / order.people; dueMs < endMs; dueMs += order.everyMs) {
+    for (let dueMs = startMs + (index * everyMs) / here.length; dueMs < startMs + forMs; dueMs += everyMs) {
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())));
       await look(connections);
     }
-    for (const connection of connections) connection.close();
   };
-  await Promise.all(Array.from({ length: order.people }, (_, index) => person(index)));
+  await Promise.all(here.map(person));
   return took;
+}
+
+function answer(start: AskerStart, order: Order): Promise<number[]> {
+  if ('rounds' in order) return series(start, order);
+  return 'people' in order ? arrive(start, order) : dashboards(start, order);
 }
 
 let start: AskerStart | undefined;
@@ -69,8 +90,7 @@ process.on('message', (message: AskerStart | Order) => {
     return;
   }
   if (start === undefined) throw new Error('nobody said whom to ask');
-  const asked = 'rounds' in message ? series(start, message) : dashboards(start, message);
-  asked.then((took) => process.send?.(took)).catch((error: unknown) => {
+  answer(start, message).then((took) => process.send?.(took)).catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
     process.exit(1);
   });
