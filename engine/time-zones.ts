@@ -69,10 +69,6 @@ function hourStarts(range: { fromMs: number; toMs: number }, zone: string): numb
 
 /** ISO 8601 with milliseconds and the zone's offset at that moment, such as 2026-03-29T09:00:00.000+02:00. */
 export function isoWithOffset(ms: number, zone: string): string {
-  return memberOf(texts, zone, ms, () => textWithOffset(ms, zone));
-}
-
-function textWithOffset(ms: number, zone: string): string {
   const minutes = Math.round(offsetMs(ms, zone) / minuteMs);
   return `${new Date(ms + minutes * minuteMs).toISOString().slice(0, -1)}${offsetText(minutes)}`;
 }
@@ -126,15 +122,14 @@ function changeOfOffset(low: number, high: number, offsetAt: (ms: number) => num
   return changed;
 }
 
-/** By zone and day, span or moment: each costs some microseconds, and a question about office hours or a report walks through a year. */
+/** By zone and day or span: each costs some microseconds, and a question about office hours or a report walks through a year. */
 type ByZone<Known> = Map<string, Map<number, Known>>;
 
 const days: ByZone<LocalDay> = new Map();
 const offsets: ByZone<SpanOffsets> = new Map();
-const texts: ByZone<string> = new Map();
 /** One takes half a megabyte at most. */
 const maxZones = 12;
-/** A report's year of days and month of hours, and another's. */
+/** A report's year of days, with the month after it, several times over. */
 const maxPerZone = 2500;
 
 function localDay(day: number, zone: string): LocalDay {

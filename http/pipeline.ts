@@ -3,7 +3,8 @@
 //   match → headers → body → authenticate → rate limit → validate → authorise → handle → reply
 //
 // begin() does the first two, before a body is read; finish() the rest. call() enters at the rate limit, with a frame of a
-// socket that is authenticated already. Nothing waits before handle but a token that was never seen.
+// socket that is authenticated already. Nothing waits before handle but a token that was never seen, and what is asked of another thread
+// when more of it comes at once.
 
 import { callingAgent, isSenior } from '../engine/access.ts';
 import { requireFeature } from '../engine/entitlements.ts';
@@ -26,6 +27,7 @@ import { errorBody, rateRefusal, refusalOf, retryAfterOf } from './replies.ts';
 import type { Call, Input, RawReply, RawRequest, Route } from './route.ts';
 import { Router } from './router.ts';
 import type { Services } from './services.ts';
+import { Turns } from './turns.ts';
 import { closedValidator, type Validate } from './validation.ts';
 import { versionFor } from './versions.ts';
 
@@ -131,6 +133,8 @@ export class Pipeline {
   readonly #router = new Router<CompiledRoute>();
   readonly #byOperation = new Map<string, CompiledRoute>();
   readonly #limiter: RateLimiter;
+  /** What is asked of another thread. */
+  readonly #asking = new Turns();
 
   constructor(options: PipelineOptions) {
     this.#services = options.services;
@@ -247,6 +251,12 @@ export class Pipeline {
       return;
     }
     const answer = (outcome: Outcome): void => settle(outcome, budget);
+    if (route.ask === undefined) this.#handle(compiled, call, answer);
+    else this.#asking.take(() => this.#handle(compiled, call, answer));
+  }
+
+  #handle(compiled: CompiledRoute, call: Call & Parts, answer: (outcome: Outcome) => void): void {
+    const { route } = compiled;
     const fail = (error: unknown): void => answer(this.#failure(compiled, error, call.requestId));
     // What a read or a refusal has seen may be one sync from durable; it leaves when the disk has it.
     const whenDurable = (leave: () => void): void => this.#services.engine.whenDurable(call.workspaceId, leave);

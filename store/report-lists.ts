@@ -8,7 +8,7 @@ import type { GoalStatus } from './goals.ts';
 import { figuresPerGoalQuarter } from './goal-rollups.ts';
 import { toJson } from './json.ts';
 import { BucketPlan, type Buckets } from './report-buckets.ts';
-import { cutRange, daysIn, type Piece, type ReportRange } from './report-pieces.ts';
+import { cutRange, daysIn, daysInAll, type Piece, type ReportRange } from './report-pieces.ts';
 import { countsByDay, type ReportScope, type ReportSource, rangeValues, scopeValues, totalsOf, withinChannels, withinRange, withinScope } from './report-reads.ts';
 import type { Days } from './rollup-changes.ts';
 import { isRebuilding } from './rollup-rebuild.ts';
@@ -149,8 +149,9 @@ export function goalTotals({ db, memory }: ReportSource, scope: ReportScope, ran
   const ofFile = { what: 'completions', isRebuilding: isRebuilding(db) } as const;
   const { ends, pieces } = cutRange(range, { byDayAlone: ofFile.isRebuilding || scope.agentId !== null });
   for (const end of ends) addCompletions(db, scope, end, sums);
+  const changes = pieces.length === 0 ? undefined : memory.changes(db, ofFile, daysInAll(pieces));
   for (const piece of pieces) {
-    const found = memory.goals.recall(db, { ...ofFile, key: toJson([scope, piece]), days: daysIn(piece) }, () => readGoalPiece(db, scope, piece, goals));
+    const found = memory.goals.recall({ key: toJson([scope, piece]), changes: changes?.in(daysIn(piece)) }, () => readGoalPiece(db, scope, piece, goals));
     for (const [goalId, { completions, valueCents }] of found) addToGoal(sums, goalId, piece.times * completions, piece.times * valueCents);
   }
   return goals.flatMap(({ goalId, name, status, isDeleted }) => {
@@ -196,13 +197,13 @@ export function completionsByBucket({ db, memory }: ReportSource, scope: ReportS
   };
   const plan = new BucketPlan(buckets);
   for (const { bucket, ...range } of plan.edges) add(bucket, completionsOf(db, scope, range).length);
-  const ofFile = { what: 'completions', isRebuilding: isRebuilding(db) } as const;
+  const changes = memory.changes(db, { what: 'completions', isRebuilding: isRebuilding(db) }, plan.days);
   for (const month of plan.months) {
     const read = (): Int32Array =>
       scope.agentId === null
         ? plan.sumsOf(month, quartersOfDays(db, scope, month.days), figuresPerGoalQuarter)
         : plan.countsOf(month, completionsOf(db, scope, rangeOf(month.days)).map(({ completedAt }) => Date.parse(completedAt)));
-    const sums = memory.buckets.recall(db, { ...ofFile, key: toJson([ofFile.what, scope, month.key]), days: month.days }, read);
+    const sums = memory.buckets.recall({ key: toJson(['completions', scope, month.key]), changes: changes.in(month.days) }, read);
     for (const [index, completions] of sums.entries()) add(month.firstBucket + index, completions);
   }
   return counts;

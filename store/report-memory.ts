@@ -3,9 +3,10 @@
 // remembered as if it had been. Called by report-reads.ts and report-lists.ts, inside a transaction, so that a report is of one moment.
 
 import type { Database } from './database.ts';
+import { toJson } from './json.ts';
 import type { GoalSums } from './report-lists.ts';
 import type { ByAgent, PieceSums, Totals } from './report-reads.ts';
-import { type Changing, changesOf, type Days } from './rollup-changes.ts';
+import { type Changing, changesByDay, changesOf, type Days } from './rollup-changes.ts';
 import type { ReportedConversation } from './rollups.ts';
 
 /** What an array and an object of a few fields cost; of figures by month and agent there are many. */
@@ -13,6 +14,7 @@ const bytesPerArray = 120;
 const bytesPerSum = 300;
 const bytesPerNumber = 4;
 const bytesPerPair = 40;
+const bytesPerFlag = 100;
 
 /** What one read found, and what it was of. */
 interface Remembered<Value> {
@@ -24,11 +26,14 @@ interface Remembered<Value> {
 export interface Recalling {
   /** Tells what is read from everything else of its kind. */
   readonly key: string;
-  readonly what: Changing;
-  /** All days of which anything is read. */
-  readonly days: Days;
-  /** While rollups are made again nothing is remembered. */
-  readonly isRebuilding: boolean;
+  /** How often all days have changed of which anything is read; undefined when it is not to be remembered. */
+  readonly changes: number | undefined;
+}
+
+/** How often each day of a report had changed at the moment that it is of. */
+export interface DayChanges {
+  /** Of some of the days. Undefined while rollups are made again: what changes on a day that is not made yet is noted when it is. */
+  in(days: Days): number | undefined;
 }
 
 /** What is read of one kind, the least recently asked for forgotten first. */
@@ -50,10 +55,8 @@ class Memory<Value> {
   }
 
   /** What `read` returns, or returned when nothing of these days has changed since. Nobody may change it. */
-  recall(db: Database, { key, what, days, isRebuilding }: Recalling, read: () => Value): Value {
-    // What changes on a day that is not made yet is noted when it is.
-    if (isRebuilding) return read();
-    const changes = changesOf(db, what, days);
+  recall({ key, changes }: Recalling, read: () => Value): Value {
+    if (changes === undefined) return read();
     const known = this.#remembered.get(key);
     this.#forget(key);
     const remembered = known?.changes === changes ? known : this.#rememberedOf(key, changes, read());
@@ -94,6 +97,25 @@ export class ReportMemory {
   readonly goals = new Memory<GoalSums>(500_000, (byGoal) => byGoal.size * bytesPerSum);
   /** Of the buckets of a month. */
   readonly buckets = new Memory<Int32Array>(500_000, bytesOfArray);
+  /** Whether some days had more conversations than are read one by one. */
+  readonly many = new Memory<boolean>(100_000, () => bytesPerFlag);
+  /** Up to each of some days, from the first. */
+  readonly #changes = new Memory<Float64Array>(500_000, ({ byteLength }) => bytesPerArray + byteLength);
+
+  /** Of these days, as of this transaction: one statement while none of them has changed. */
+  changes(db: Database, of: { readonly what: Changing; readonly isRebuilding: boolean }, days: Days): DayChanges {
+    if (of.isRebuilding) return { in: () => undefined };
+    const upTo = this.#changes.recall({ key: toJson([of.what, days]), changes: changesOf(db, of.what, days) }, () => sumsUpTo(days, changesByDay(db, of.what, days)));
+    return { in: ({ first, next }) => (upTo[next - days.first] ?? NaN) - (upTo[first - days.first] ?? NaN) };
+  }
+}
+
+/** The first is 0, the last is of all days. */
+function sumsUpTo({ first, next }: Days, changes: readonly (readonly [day: number, changes: number])[]): Float64Array {
+  const sums = new Float64Array(next - first + 1);
+  for (const [day, count] of changes) sums[day - first + 1] = count;
+  for (let at = 1; at < sums.length; at += 1) sums[at] = (sums[at] ?? 0) + (sums[at - 1] ?? 0);
+  return sums;
 }
 
 function bytesOfPiece({ firstResponses, resolutions }: PieceSums): number {

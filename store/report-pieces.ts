@@ -34,7 +34,7 @@ export interface Cut {
 
 /** While months are not the sums of their days, days alone are wanted. */
 export function cutRange(range: ReportRange, { byDayAlone }: { byDayAlone: boolean }): Cut {
-  const days = { first: Math.ceil(range.fromMs / dayMs), next: Math.floor(range.toMs / dayMs) };
+  const days = daysWithin(range);
   if (days.first >= days.next) return { ends: [range], pieces: [] };
   const fromMs = Math.ceil(range.fromMs / quarterMs) * quarterMs;
   const toMs = Math.floor(range.toMs / quarterMs) * quarterMs;
@@ -42,6 +42,11 @@ export function cutRange(range: ReportRange, { byDayAlone }: { byDayAlone: boole
   const rows: Rows[] = [{ fromMs, toMs: days.first * dayMs, times: 1 }, { fromMs: days.next * dayMs, toMs, times: 1 }];
   const periods = byDayAlone ? lastDays(days) : periodsOf(days);
   return { ends: ends.filter(isNotEmpty), pieces: [...rows.filter(isNotEmpty), ...periods.filter(({ first, next }) => first < next)] };
+}
+
+/** Those that lie whole within it; none when the first is not before the next. */
+export function daysWithin({ fromMs, toMs }: ReportRange): Days {
+  return { first: Math.ceil(fromMs / dayMs), next: Math.floor(toMs / dayMs) };
 }
 
 function periodsOf(days: Days): Periods[] {

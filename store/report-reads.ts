@@ -7,11 +7,11 @@ import type { Database } from './database.ts';
 import { type CountedDurations, Durations } from './histogram.ts';
 import { toJson, toJsonOrNull } from './json.ts';
 import { BucketPlan, type Buckets } from './report-buckets.ts';
-import type { ReportMemory } from './report-memory.ts';
-import { cutRange, daysIn, daysInAll, type Periods, type Piece, type ReportRange } from './report-pieces.ts';
+import type { DayChanges, ReportMemory } from './report-memory.ts';
+import { cutRange, daysIn, daysInAll, daysWithin, type Periods, type Piece, type ReportRange } from './report-pieces.ts';
 import type { Days } from './rollup-changes.ts';
 import { isRebuilding } from './rollup-rebuild.ts';
-import { type Counts, everyone, type Figures, figuresOf, nobody, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow } from './rollups.ts';
+import { type Counts, dayMs, everyone, type Figures, figuresOf, nobody, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow } from './rollups.ts';
 
 /** The file that a report is of, and what is remembered of it. */
 export interface ReportSource {
@@ -83,15 +83,18 @@ export function totalsByAgent(source: ReportSource, scope: ReportScope, range: R
 function totalsBy({ db, memory }: ReportSource, scope: ReportScope, range: ReportRange, agentIds: readonly (string | null)[]): ByAgent<Totals> {
   const ofFile = { what: 'conversations', isRebuilding: isRebuilding(db) } as const;
   const { ends, pieces } = cutRange(range, { byDayAlone: ofFile.isRebuilding });
-  if (pieces.length === 0 || hasFew(db, range)) return totalsOfAll({ pieces: [], rows: rowsOf(db, scope, range) }, agentIds);
+  const rowsAlone = (): ByAgent<Totals> => totalsOfAll({ pieces: [], rows: rowsOf(db, scope, range) }, agentIds);
+  if (pieces.length === 0) return rowsAlone();
+  const changes = memory.changes(db, ofFile, daysInAll(pieces));
+  if (hasFew({ db, memory }, range, changes)) return rowsAlone();
   const whose = toJson([scope, agentIds]);
   let known: FoundPiece[] | undefined;
   const found = (): FoundPiece[] =>
     (known ??= pieces.map((piece) => ({
       times: piece.times,
-      sums: memory.sums.recall(db, { ...ofFile, key: whose + toJson(piece), days: daysIn(piece) }, () => sumsOfPiece({ db, memory }, scope, piece, agentIds)),
+      sums: memory.sums.recall({ key: whose + toJson(piece), changes: changes.in(daysIn(piece)) }, () => sumsOfPiece({ db, memory }, scope, piece, { agentIds, changes })),
     })));
-  const between = memory.totals.recall(db, { ...ofFile, key: whose + toJson(pieces), days: daysInAll(pieces) }, () => totalsOfAll({ pieces: found(), rows: [] }, agentIds));
+  const between = memory.totals.recall({ key: whose + toJson(pieces), changes: changes.in(daysInAll(pieces)) }, () => totalsOfAll({ pieces: found(), rows: [] }, agentIds));
   const rows = ends.flatMap((end) => rowsOf(db, scope, end));
   const concerned = agentIds.filter((agentId) => rows.some(({ assignedAgentId }) => agentId === null || agentId === assignedAgentId));
   return concerned.length === 0 ? between : new Map([...between, ...totalsOfAll({ pieces: found(), rows }, concerned)]);
@@ -109,12 +112,12 @@ function totalsOfAll({ pieces, rows }: { pieces: readonly FoundPiece[]; rows: re
   return new Map([...byAgent].map(([agentId, sums]) => [agentId, totals(sums)]));
 }
 
-function sumsOfPiece({ db, memory }: ReportSource, scope: ReportScope, piece: Piece, agentIds: readonly (string | null)[]): ByAgent<PieceSums> {
+function sumsOfPiece({ db, memory }: ReportSource, scope: ReportScope, piece: Piece, { agentIds, changes }: { agentIds: readonly (string | null)[]; changes: DayChanges }): ByAgent<PieceSums> {
   const byAgent = emptyByAgent(agentIds);
   if ('grain' in piece) addPeriods(db, scope, piece, byAgent);
   else {
     // Every report of a moment reads these same rows.
-    const all = memory.rows.recall(db, { what: 'conversations', isRebuilding: isRebuilding(db), key: toJson(piece), days: daysIn(piece) }, () => rowsOf(db, everyScope, piece));
+    const all = memory.rows.recall({ key: toJson(piece), changes: changes.in(daysIn(piece)) }, () => rowsOf(db, everyScope, piece));
     addRows(all.filter((conversation) => isWithin(scope, conversation)), byAgent);
   }
   return new Map([...byAgent].map(([agentId, { counts, firstResponses, resolutions }]) => [agentId, { counts, firstResponses: firstResponses.counted(), resolutions: resolutions.counted() }]));
@@ -136,10 +139,10 @@ export function bucketTotals({ db, memory }: ReportSource, scope: ReportScope, b
     ratingSum[bucket] = (ratingSum[bucket] ?? 0) + sum;
   };
   for (const { bucket, ...range } of plan.edges) for (const conversation of rowsOf(db, scope, range)) add(bucket, ...quarterFigures(figuresOf(conversation) ?? noCounts));
-  const ofFile = { what: 'conversations', isRebuilding: isRebuilding(db) } as const;
+  const changes = memory.changes(db, { what: 'conversations', isRebuilding: isRebuilding(db) }, plan.days);
   for (const month of plan.months) {
     const read = (): Int32Array => plan.sumsOf(month, cellsOf(scope).flatMap((cell) => quartersOfDays(db, cell, scope, month.days)), figuresPerQuarter);
-    const sums = memory.buckets.recall(db, { ...ofFile, key: toJson([ofFile.what, scope, month.key]), days: month.days }, read);
+    const sums = memory.buckets.recall({ key: toJson(['conversations', scope, month.key]), changes: changes.in(month.days) }, read);
     for (let bucket = month.firstBucket, at = 0; bucket < month.nextBucket; bucket += 1, at += figuresPerQuarter) add(bucket, sums[at] ?? 0, sums[at + 1] ?? 0, sums[at + 2] ?? 0);
   }
   return { conversations, rated, ratingSum };
@@ -156,7 +159,8 @@ const figuresPerQuarter = 3;
 /** Of days that have any, the last first. */
 export function countsByDay({ db, memory }: ReportSource, scope: ReportScope, name: keyof Counts, days: Days): readonly (readonly [day: number, count: number])[] {
   const sql = `SELECT period, ${name} FROM rollupPeriod WHERE departmentId = ? AND agentId = ? AND channel IN (${channelsOf(scope)}) AND grain = 'day' AND period >= ? AND period < ?`;
-  return memory.days.recall(db, { what: 'conversations', isRebuilding: isRebuilding(db), key: toJson([scope, name, days]), days }, () => {
+  const changes = memory.changes(db, { what: 'conversations', isRebuilding: isRebuilding(db) }, days);
+  return memory.days.recall({ key: toJson([scope, name, days]), changes: changes.in(days) }, () => {
     const counts = new Map<number, number>();
     for (const cell of cellsOf(scope)) {
       // As the columns are declared in the migration.
@@ -166,7 +170,14 @@ export function countsByDay({ db, memory }: ReportSource, scope: ReportScope, na
   });
 }
 
-function hasFew(db: Database, range: ReportRange): boolean {
+/** Days that had many have no fewer with what is left of the range. */
+function hasFew({ db, memory }: ReportSource, range: ReportRange, changes: DayChanges): boolean {
+  const days = daysWithin(range);
+  const hadMany = memory.many.recall({ key: toJson(days), changes: changes.in(days) }, () => !hasFewRows(db, { fromMs: days.first * dayMs, toMs: days.next * dayMs }));
+  return !hadMany && hasFewRows(db, range);
+}
+
+function hasFewRows(db: Database, range: ReportRange): boolean {
   const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM conversation INDEXED BY conversationInReports WHERE ${withinRange} LIMIT @limit)`;
   return (db.get<{ count: number }>(sql, { ...rangeValues(range), limit: exactUpTo + 1 })?.count ?? 0) <= exactUpTo;
 }

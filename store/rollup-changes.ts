@@ -25,3 +25,9 @@ export function noteChangeOfAll(db: Database): void {
 export function changesOf(db: Database, what: Changing, { first, next }: Days): number {
   return db.get<{ changes: number }>(`SELECT coalesce(sum(${what}), 0) AS changes FROM rollupChange WHERE day >= ? AND day < ?`, [first, next])?.changes ?? 0;
 }
+
+/** The same of each of these days by itself: only those that ever changed. */
+export function changesByDay(db: Database, what: Changing, { first, next }: Days): [day: number, changes: number][] {
+  // As the columns are declared in the migration.
+  return db.allValues(`SELECT day, ${what} FROM rollupChange WHERE day >= ? AND day < ?`, [first, next]) as [number, number][];
+}

@@ -233,3 +233,27 @@ t.test('[4.13] of less than a day the medians are exact, however many conversati
   const { totals } = remembered({ ...allOfIt, range: { fromMs: dayFrom + 1, toMs: dayFrom + 20 * 3_600_000 }, granularity: 'hour' });
   t.match(totals, { conversations: 699, firstResponse: { medianSeconds: 1000, p90Seconds: 1000 } });
 });
+
+t.test('[4.13] medians are exact up to five hundred conversations, whatever was remembered of fewer or more', async (t) => {
+  const { db, remembered } = openReports(t, 15);
+  const dayFrom = Math.floor(from / dayMs) * dayMs + 500 * dayMs;
+  const responseMs = 1_234_567;
+  let count = 0;
+  const add = (number: number, atMs: number): void => {
+    db.begin();
+    for (let index = 0; index < number; index += 1) addConversation(db, randomFrom(1), `m${(count += 1)}`, { createdMs: atMs + index, firstResponseMs: atMs + index + responseMs });
+    db.commit();
+  };
+  const exact = (days: number): boolean => remembered({ ...allOfIt, range: { fromMs: dayFrom + 1, toMs: dayFrom + days * dayMs + dayMs / 2 } }).totals.firstResponse.medianSeconds === responseMs / 1000;
+  add(300, dayFrom + dayMs);
+  add(200, dayFrom + 4 * dayMs);
+  t.ok(exact(4), 'five hundred');
+  add(1, dayFrom + 4 * dayMs + 1000);
+  t.notOk(exact(4), 'one more in the hours at the end');
+  t.ok(exact(3), 'the days before have three hundred');
+  add(200, dayFrom + dayMs + 1000);
+  t.ok(exact(3), 'five hundred');
+  add(1, dayFrom + 2 * dayMs);
+  t.notOk(exact(3), 'one more in a day');
+  t.notOk(exact(3));
+});
