@@ -16,7 +16,7 @@ interface Rounds {
 
 interface Arrival {
   readonly people: number;
-  /** Each has so many open, as a browser does that asks for more before they are closed. */
+  /** Each opens so many, and keeps them. */
   readonly connections: number;
 }
 
@@ -57,11 +57,14 @@ async function arrive(start: AskerStart, { people, connections }: Arrival): Prom
 
 async function dashboards(start: AskerStart, { paths, everyMs, forMs }: Dashboards): Promise<number[]> {
   const took: number[] = [];
+  if (here.length === 0) throw new Error('nobody is here to look');
   const look = async (connections: readonly HttpConnection[]): Promise<void> => {
     await Promise.all(
       paths.map(async (path, index) => {
+        const connection = connections[index];
+        if (connection === undefined) throw new Error('there are fewer connections than paths');
         const sentAt = performance.now();
-        await connections[index]?.get({ path, token: start.token });
+        await connection.get({ path, token: start.token });
         took.push(performance.now() - sentAt);
       }),
     );

@@ -71,18 +71,24 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       const together = onDashboard.map(([, path]) => path);
       const idle = (ms: number) => (): Promise<number[]> => wait(ms).then(() => []);
       await ask(asker, { paths: each, rounds: warmUps, everyMs: peopleMs });
-      const alone = await takeRounds(writer, rounds, {
-        idle: idle(idleMs),
-        people: () => ask(asker, { paths: each, rounds: peopleRounds, everyMs: peopleMs }),
-        'an agent': () => ask(asker, { paths: each, rounds: 1, everyMs: agentMs }),
+      const alone = await takeRounds(writer, {
+        rounds,
+        acts: {
+          idle: idle(idleMs),
+          people: () => ask(asker, { paths: each, rounds: peopleRounds, everyMs: peopleMs }),
+          'an agent': () => ask(asker, { paths: each, rounds: 1, everyMs: agentMs }),
+        },
       });
       const { people, everyMs } = dashboards;
-      // Who looks every two seconds has their connections open: eighty that are opened at one moment are no part of it.
-      const arrive = (): Promise<number[]> => ask(asker, { people, connections: together.length });
-      const looked = await takeRounds(writer, dashboardRounds, {
-        'idle between dashboards': idle(dashboardMs),
-        dashboards: () => ask(asker, { paths: together, everyMs, forMs: dashboardMs }),
-      }, arrive);
+      const looked = await takeRounds(writer, {
+        rounds: dashboardRounds,
+        // Who looks every two seconds has connections open: eighty that are opened at one moment are no part of it.
+        beforeEach: () => ask(asker, { people, connections: together.length }),
+        acts: {
+          'idle between dashboards': idle(dashboardMs),
+          dashboards: () => ask(asker, { paths: together, everyMs, forMs: dashboardMs }),
+        },
+      });
       await writer.stop();
       const rows = named.flatMap(([name], index) => percentiles(`reports of a year: ${name}`, alone.took.filter((_, place) => place % named.length === index)));
       rows.push(...percentiles(`${together.length} reports at once, each`, looked.took));
@@ -104,11 +110,18 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
+interface Taking {
+  readonly rounds: { readonly count: number; readonly most: number };
+  readonly acts: Partial<Record<Phase, () => Promise<number[]>>>;
+  /** Nothing counts of what happens meanwhile. */
+  readonly beforeEach?: () => Promise<unknown>;
+}
+
 /**
- * Each in turn, after what nothing of is counted, round by round, until there are so many rounds in which the host left the machine alone, or the most were tried. Returns
+ * Each act in turn, round by round, until there are so many rounds in which the host left the machine alone, or the most were tried. Returns
  * what was answered in those that count, in order. Throws when none does.
  */
-async function takeRounds(writer: Writer, { count, most }: { count: number; most: number }, acts: Partial<Record<Phase, () => Promise<number[]>>>, beforeEach?: () => Promise<unknown>): Promise<{ took: number[]; kept: number; leftOut: number }> {
+async function takeRounds(writer: Writer, { rounds: { count, most }, acts, beforeEach }: Taking): Promise<{ took: number[]; kept: number; leftOut: number }> {
   const rounds = { took: [] as number[], kept: 0, leftOut: 0 };
   while (rounds.kept < count && rounds.kept + rounds.leftOut < most) {
     const stolen = watchStolen();

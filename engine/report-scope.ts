@@ -10,7 +10,7 @@ import { refuse, refuseField } from './errors.ts';
 import { requireAgent, theRoster } from './roster.ts';
 import { isoTime } from './runtime/clock.ts';
 import type { View } from './runtime/context.ts';
-import { bucketStarts, dayMs, type Granularity, isoWithOffset } from './time-zones.ts';
+import { dayMs, type Granularity, labelledBuckets } from './time-zones.ts';
 import { theWorkspace } from './workspace.ts';
 
 export type RangeName = '1d' | '7d' | '30d' | '90d' | 'custom';
@@ -100,42 +100,4 @@ export function bucketsOf(view: View, range: ReportRange, asked: Granularity | u
   if (granularity === 'hour' && lengthMs > maxHourlyMs + 1) refuseField('invalid_query', 'granularity', 'may be hour for 31 days at the most');
   const { starts, labels } = labelledBuckets(granularity, range, timezone);
   return { labels, starts: [Math.max(starts[0] ?? range.fromMs, range.fromMs), ...starts.slice(1)], toMs: range.toMs };
-}
-
-/** Whole ones: the first may begin before the range. */
-export interface LabelledBuckets {
-  readonly starts: readonly number[];
-  readonly labels: readonly string[];
-}
-
-interface KnownBuckets extends LabelledBuckets {
-  readonly granularity: Granularity;
-  readonly zone: string;
-  /** When the one after the last begins. */
-  readonly endMs: number;
-}
-
-/** The same ones are looked at again and again: by the reports of a page at once, and by the same page a moment later. The newest first. */
-let known: readonly KnownBuckets[] = [];
-/** Each takes up to 60 KB. */
-const maxKnown = 32;
-/** No bucket is longer. */
-const longestMs: Readonly<Record<Granularity, number>> = { hour: dayMs / 8, day: 2 * dayMs, week: 8 * dayMs, month: 32 * dayMs };
-
-/** Where the buckets begin that a range has anything of, and what each is called. */
-export function labelledBuckets(granularity: Granularity, range: ReportRange, zone: string): LabelledBuckets {
-  const found = known.find((buckets) => buckets.granularity === granularity && buckets.zone === zone && areOf(buckets, range));
-  if (found !== undefined) return found;
-  const withNext = bucketStarts(granularity, { fromMs: range.fromMs, toMs: range.toMs + longestMs[granularity] }, zone);
-  const count = withNext.findIndex((start) => start >= range.toMs);
-  const starts = withNext.slice(0, count);
-  const made = { granularity, zone, starts, labels: starts.map((start) => isoWithOffset(start, zone)), endMs: withNext[count] ?? range.toMs };
-  known = [made, ...known.slice(0, maxKnown - 1)];
-  return made;
-}
-
-/** The range begins in the first of them and ends in the last. */
-function areOf({ starts, endMs }: KnownBuckets, { fromMs, toMs }: ReportRange): boolean {
-  const [first = endMs, second = endMs] = starts;
-  return fromMs >= first && fromMs < second && toMs > (starts.at(-1) ?? endMs) && toMs <= endMs;
 }

@@ -51,8 +51,11 @@ export function bucketStarts(granularity: Granularity, range: { fromMs: number; 
     if (startMs >= range.toMs) break;
     if (granularity === 'day' || (granularity === 'week' && weekday === 1) || (granularity === 'month' && date.endsWith('-01'))) starts.push(startMs);
   }
-  const first = starts.findLastIndex((start) => start <= range.fromMs);
-  return starts.slice(Math.max(0, first));
+  return fromBucketOf(range.fromMs, starts);
+}
+
+function fromBucketOf(ms: number, starts: readonly number[]): number[] {
+  return starts.slice(Math.max(0, starts.findLastIndex((start) => start <= ms)));
 }
 
 function hourStarts(range: { fromMs: number; toMs: number }, zone: string): number[] {
@@ -64,7 +67,46 @@ function hourStarts(range: { fromMs: number; toMs: number }, zone: string): numb
     // Clocks that are set by half an hour make an hour that is shorter or longer.
     start = next > start ? next : start + hourMs;
   }
-  return starts;
+  // Where they are set by half an hour, one more may have begun by then.
+  return fromBucketOf(range.fromMs, starts);
+}
+
+/** Whole ones: the first may begin before the range. */
+export interface LabelledBuckets {
+  readonly starts: readonly number[];
+  /** As isoWithOffset() has them. */
+  readonly labels: readonly string[];
+}
+
+interface KnownBuckets extends LabelledBuckets {
+  readonly granularity: Granularity;
+  readonly zone: string;
+  /** When the one after the last begins. */
+  readonly endMs: number;
+}
+
+/** The same ones are looked at again and again: by the reports of a page at once, and by the same page a moment later. The newest first. */
+let knownBuckets: readonly KnownBuckets[] = [];
+/** Each takes up to 60 KB. */
+const maxKnownBuckets = 32;
+/** None is longer. */
+const longestMs: Readonly<Record<Granularity, number>> = { hour: 3 * hourMs, day: 2 * dayMs, week: 8 * dayMs, month: 32 * dayMs };
+
+/** The same as bucketStarts(), with what each is called. */
+export function labelledBuckets(granularity: Granularity, range: { fromMs: number; toMs: number }, zone: string): LabelledBuckets {
+  const known = knownBuckets.find((buckets) => buckets.granularity === granularity && buckets.zone === zone && fits(buckets, range));
+  if (known !== undefined) return known;
+  const withNext = bucketStarts(granularity, { fromMs: range.fromMs, toMs: range.toMs + longestMs[granularity] }, zone);
+  const starts = withNext.filter((start) => start < range.toMs);
+  const made = { granularity, zone, starts, labels: starts.map((start) => isoWithOffset(start, zone)), endMs: withNext[starts.length] ?? range.toMs };
+  knownBuckets = [made, ...knownBuckets.slice(0, maxKnownBuckets - 1)];
+  return made;
+}
+
+/** The range begins in the first of them and ends in the last. */
+function fits({ starts, endMs }: KnownBuckets, { fromMs, toMs }: { fromMs: number; toMs: number }): boolean {
+  const [first = endMs, second = endMs] = starts;
+  return fromMs >= first && fromMs < second && toMs > (starts.at(-1) ?? endMs) && toMs <= endMs;
 }
 
 /** ISO 8601 with milliseconds and the zone's offset at that moment, such as 2026-03-29T09:00:00.000+02:00. */

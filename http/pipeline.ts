@@ -3,8 +3,8 @@
 //   match → headers → body → authenticate → rate limit → validate → authorise → handle → reply
 //
 // begin() does the first two, before a body is read; finish() the rest. call() enters at the rate limit, with a frame of a
-// socket that is authenticated already. Nothing waits before handle but a token that was never seen, and what is asked of another thread
-// when more of it comes at once.
+// socket that is authenticated already. Nothing waits before handle but a token that was never seen, and before it is validated what is
+// asked of another thread, when more of it comes at once.
 
 import { callingAgent, isSenior } from '../engine/access.ts';
 import { requireFeature } from '../engine/entitlements.ts';
@@ -20,6 +20,7 @@ import { allowOf, bearerOf, preflightHeaders, replyHeaders, type ReplyFacts, req
 import type { Metrics } from './metrics.ts';
 import { mayUseSite } from './own-origin.ts';
 import type { Config } from './config.ts';
+import { Pacer } from './pacer.ts';
 import { bodyOf, type Parts, partsOfFrame, type PartsReader, partsReader, queryOf, requireSound } from './parts.ts';
 import { shapeAt, shapeOfNothing } from './error-shapes.ts';
 import { type Budget, RateLimiter, type ToldBudget } from './rate-limiter.ts';
@@ -27,7 +28,6 @@ import { errorBody, rateRefusal, refusalOf, retryAfterOf } from './replies.ts';
 import type { Call, Input, RawReply, RawRequest, Route } from './route.ts';
 import { Router } from './router.ts';
 import type { Services } from './services.ts';
-import { Turns } from './turns.ts';
 import { closedValidator, type Validate } from './validation.ts';
 import { versionFor } from './versions.ts';
 
@@ -134,7 +134,7 @@ export class Pipeline {
   readonly #byOperation = new Map<string, CompiledRoute>();
   readonly #limiter: RateLimiter;
   /** What is asked of another thread. */
-  readonly #asking = new Turns();
+  readonly #asking = new Pacer();
 
   constructor(options: PipelineOptions) {
     this.#services = options.services;
@@ -255,6 +255,7 @@ export class Pipeline {
     else this.#asking.take(() => this.#handle(compiled, call, answer));
   }
 
+  /** Validates, authorises, handles. Throws nothing. */
   #handle(compiled: CompiledRoute, call: Call & Parts, answer: (outcome: Outcome) => void): void {
     const { route } = compiled;
     const fail = (error: unknown): void => answer(this.#failure(compiled, error, call.requestId));

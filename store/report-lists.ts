@@ -149,10 +149,12 @@ export function goalTotals({ db, memory }: ReportSource, scope: ReportScope, ran
   const ofFile = { what: 'completions', isRebuilding: isRebuilding(db) } as const;
   const { ends, pieces } = cutRange(range, { byDayAlone: ofFile.isRebuilding || scope.agentId !== null });
   for (const end of ends) addCompletions(db, scope, end, sums);
-  const changes = pieces.length === 0 ? undefined : memory.changes(db, ofFile, daysInAll(pieces));
-  for (const piece of pieces) {
-    const found = memory.goals.recall({ key: toJson([scope, piece]), changes: changes?.in(daysIn(piece)) }, () => readGoalPiece(db, scope, piece, goals));
-    for (const [goalId, { completions, valueCents }] of found) addToGoal(sums, goalId, piece.times * completions, piece.times * valueCents);
+  if (pieces.length > 0) {
+    const changes = memory.changes(db, ofFile, daysInAll(pieces));
+    for (const piece of pieces) {
+      const found = memory.goals.recall({ key: toJson([scope, piece]), changes: changes.in(daysIn(piece)) }, () => readGoalPiece(db, scope, piece, goals));
+      for (const [goalId, { completions, valueCents }] of found) addToGoal(sums, goalId, piece.times * completions, piece.times * valueCents);
+    }
   }
   return goals.flatMap(({ goalId, name, status, isDeleted }) => {
     const { completions = 0, valueCents = 0 } = sums.get(goalId) ?? {};

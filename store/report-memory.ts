@@ -99,13 +99,14 @@ export class ReportMemory {
   readonly buckets = new Memory<Int32Array>(500_000, bytesOfArray);
   /** Whether some days had more conversations than are read one by one. */
   readonly many = new Memory<boolean>(100_000, () => bytesPerFlag);
-  /** Up to each of some days, from the first. */
-  readonly #changes = new Memory<Float64Array>(500_000, ({ byteLength }) => bytesPerArray + byteLength);
+  /** How often some days had changed, summed up to each of them. */
+  readonly changed = new Memory<Float64Array>(500_000, ({ byteLength }) => bytesPerArray + byteLength);
 
-  /** Of these days, as of this transaction: one statement while none of them has changed. */
+  /** Of these days, as of this transaction: one statement while none of them has changed, for no day's number falls, so none has while their sum is the same. */
   changes(db: Database, of: { readonly what: Changing; readonly isRebuilding: boolean }, days: Days): DayChanges {
     if (of.isRebuilding) return { in: () => undefined };
-    const upTo = this.#changes.recall({ key: toJson([of.what, days]), changes: changesOf(db, of.what, days) }, () => sumsUpTo(days, changesByDay(db, of.what, days)));
+    const upTo = this.changed.recall({ key: toJson([of.what, days]), changes: changesOf(db, of.what, days) }, () => sumsUpTo(days, changesByDay(db, of.what, days)));
+    // Of days beyond them it is no number, and nothing is known by that.
     return { in: ({ first, next }) => (upTo[next - days.first] ?? NaN) - (upTo[first - days.first] ?? NaN) };
   }
 }

@@ -9,7 +9,7 @@ import { toJson, toJsonOrNull } from './json.ts';
 import { BucketPlan, type Buckets } from './report-buckets.ts';
 import type { DayChanges, ReportMemory } from './report-memory.ts';
 import { cutRange, daysIn, daysInAll, daysWithin, type Periods, type Piece, type ReportRange } from './report-pieces.ts';
-import type { Days } from './rollup-changes.ts';
+import { changesOf, type Days } from './rollup-changes.ts';
 import { isRebuilding } from './rollup-rebuild.ts';
 import { type Counts, dayMs, everyone, type Figures, figuresOf, nobody, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow } from './rollups.ts';
 
@@ -159,8 +159,8 @@ const figuresPerQuarter = 3;
 /** Of days that have any, the last first. */
 export function countsByDay({ db, memory }: ReportSource, scope: ReportScope, name: keyof Counts, days: Days): readonly (readonly [day: number, count: number])[] {
   const sql = `SELECT period, ${name} FROM rollupPeriod WHERE departmentId = ? AND agentId = ? AND channel IN (${channelsOf(scope)}) AND grain = 'day' AND period >= ? AND period < ?`;
-  const changes = memory.changes(db, { what: 'conversations', isRebuilding: isRebuilding(db) }, days);
-  return memory.days.recall({ key: toJson([scope, name, days]), changes: changes.in(days) }, () => {
+  const changes = isRebuilding(db) ? undefined : changesOf(db, 'conversations', days);
+  return memory.days.recall({ key: toJson([scope, name, days]), changes }, () => {
     const counts = new Map<number, number>();
     for (const cell of cellsOf(scope)) {
       // As the columns are declared in the migration.

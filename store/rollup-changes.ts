@@ -12,6 +12,7 @@ export interface Days {
   readonly next: number;
 }
 
+/** A day's number grows and never falls: what is remembered of some days goes by their sum. */
 export function noteChange(db: Database, what: Changing, day: number): void {
   db.run(`INSERT INTO rollupChange (day, ${what}) VALUES (?, 1) ON CONFLICT DO UPDATE SET ${what} = ${what} + 1`, [day]);
 }

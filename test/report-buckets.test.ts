@@ -1,6 +1,5 @@
 import t from 'tap';
-import { labelledBuckets } from '../engine/report-scope.ts';
-import { bucketStarts, isoWithOffset } from '../engine/time-zones.ts';
+import { bucketStarts, isoWithOffset, labelledBuckets } from '../engine/time-zones.ts';
 import { encodeQuarters, quarterMs, quartersPerDay } from '../store/quarters.ts';
 import { BucketPlan } from '../store/report-buckets.ts';
 import { dayMs } from '../store/rollups.ts';
@@ -47,6 +46,32 @@ t.test('[4.13] every moment is counted in its bucket: by whole quarters of a mon
     if (plan.months.some(({ days }) => days.first < plan.days.first || days.next > plan.days.next)) t.fail(`seed ${seed}: a month beyond all days`);
   }
   t.ok(known.size > 150);
+});
+
+t.test('[4.13] buckets of hours grow, and do not depend on what was asked for before, where clocks are set by half an hour', async (t) => {
+  const zone = 'Australia/Lord_Howe';
+  for (const changeMs of [Date.UTC(2026, 3, 4, 15), Date.UTC(2026, 9, 3, 15, 30)]) {
+    const ranges = Array.from({ length: 40 }, (_, index) => ({ fromMs: changeMs + (index - 20) * 5 * 60_000, toMs: changeMs + 20 * 3600_000 }));
+    const asked = [...ranges, ...randomFrom(5).shuffled(ranges)];
+    for (const range of asked) {
+      const { starts } = labelledBuckets('hour', range, zone);
+      const at = new Date(range.fromMs).toISOString();
+      if (`${starts}` !== `${bucketStarts('hour', range, zone)}`) t.fail(`${at}: ${starts.slice(0, 3).map((start) => new Date(start).toISOString())}`);
+      const [first = NaN, second = NaN] = starts;
+      t.ok(first <= range.fromMs && second > range.fromMs, at);
+      t.ok(starts.every((start, index) => start > (starts[index - 1] ?? 0)), at);
+      t.equal(labelledBuckets('hour', range, zone).starts, starts, 'known a moment later');
+    }
+  }
+});
+
+t.test('[4.13] a few dozen lists of buckets are kept, the newest', async (t) => {
+  const ofMonth = (month: number) => labelledBuckets('day', { fromMs: Date.UTC(2020, month, 1), toMs: Date.UTC(2020, month, 20) }, 'UTC');
+  const first = ofMonth(0);
+  for (let month = 1; month < 32; month += 1) ofMonth(month);
+  t.equal(ofMonth(0), first);
+  ofMonth(32);
+  t.not(ofMonth(0), first);
 });
 
 t.test('[4.13] months of other buckets have other keys', async (t) => {

@@ -125,6 +125,27 @@ t.test('[4.13] totals read nothing twice, whether it may be remembered or not', 
   }
 });
 
+t.test('[4.13] a second look asks how often the days have changed, and neither which of them nor whether there are many', async (t) => {
+  const { db, remembered } = openReports(t, 21);
+  const statements: string[] = [];
+  for (const how of ['get', 'allValues'] as const) {
+    const bound = db[how].bind(db);
+    // The same but for the note.
+    db[how] = ((sql: string, values: never) => {
+      statements.push(sql);
+      return bound(sql, values);
+    }) as never;
+  }
+  const asks = (pattern: RegExp): number => statements.filter((sql) => pattern.test(sql)).length;
+  const [which, many, howOften] = [/SELECT day, \w+ FROM rollupChange/, /LIMIT @limit\)/, /sum\(\w+\), 0\) AS changes FROM rollupChange/];
+  remembered(allOfIt);
+  t.ok(asks(which) > 0 && asks(many) > 0 && asks(howOften) > 0);
+  statements.length = 0;
+  remembered(allOfIt);
+  t.strictSame([asks(which), asks(many)], [0, 0]);
+  t.equal(asks(howOften), 6, 'once for each kind of report, not for each month');
+});
+
 t.test('[4.13] agents are answered in the order in which they are asked for, one that is named twice twice', async (t) => {
   const { db, memory } = openReports(t, 19);
   const conversations = (scope: ReportScope): number => totalsOf({ db, memory: new ReportMemory() }, scope, allDays).conversations;
@@ -213,7 +234,7 @@ t.test('[4.13] what is remembered has a bound, and the least recently asked for 
   for (let index = 1; index < 220; index += 1) {
     remembered({ ...allOfIt, range: { fromMs: from + index * dayMs, toMs: from + (index + 200) * dayMs + 1 } });
     remembered({ ...allOfIt, granularity: 'month' });
-    if (memory.sums.bytes > 2_000_000 || memory.rows.bytes > 1_000_000 || memory.goals.bytes > 500_000 || memory.buckets.bytes > 500_000 || memory.totals.bytes > 500_000 || memory.days.bytes > 500_000) t.fail(`${memory.sums.bytes}, ${memory.rows.bytes}, ${memory.goals.bytes}, ${memory.buckets.bytes}, ${memory.totals.bytes}, ${memory.days.bytes}`);
+    if (memory.sums.bytes > 2_000_000 || memory.rows.bytes > 1_000_000 || memory.goals.bytes > 500_000 || memory.buckets.bytes > 500_000 || memory.totals.bytes > 500_000 || memory.days.bytes > 500_000 || memory.changed.bytes > 500_000 || memory.many.bytes > 100_000) t.fail(`${memory.sums.bytes}, ${memory.rows.bytes}, ${memory.goals.bytes}, ${memory.buckets.bytes}, ${memory.totals.bytes}, ${memory.days.bytes}, ${memory.changed.bytes}, ${memory.many.bytes}`);
   }
   t.ok(memory.sums.bytes > 1_900_000 && memory.buckets.bytes > 400_000, 'it came to its bounds');
   db.run('UPDATE rollupPeriod SET conversations = conversations + 1000');
@@ -246,11 +267,15 @@ t.test('[4.13] medians are exact up to five hundred conversations, whatever was 
   };
   const exact = (days: number): boolean => remembered({ ...allOfIt, range: { fromMs: dayFrom + 1, toMs: dayFrom + days * dayMs + dayMs / 2 } }).totals.firstResponse.medianSeconds === responseMs / 1000;
   add(300, dayFrom + dayMs);
+  t.ok(exact(4));
   add(200, dayFrom + 4 * dayMs);
   t.ok(exact(4), 'five hundred');
   add(1, dayFrom + 4 * dayMs + 1000);
   t.notOk(exact(4), 'one more in the hours at the end');
-  t.ok(exact(3), 'the days before have three hundred');
+  // Days that the range of three only touches.
+  add(600, dayFrom - 1000);
+  add(600, dayFrom + 3 * dayMs + (3 * dayMs) / 4);
+  t.ok(exact(3), 'three hundred');
   add(200, dayFrom + dayMs + 1000);
   t.ok(exact(3), 'five hundred');
   add(1, dayFrom + 2 * dayMs);
