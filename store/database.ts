@@ -78,6 +78,7 @@ export class Database {
   readonly #statements = new Map<string, Prepared>();
   readonly #valueStatements = new Map<string, Sqlite.Statement>();
   readonly #syncToDisk: SyncToDisk;
+  #beforeEach: (() => void) | undefined;
   #walDescriptor: number | undefined;
   #writeCount = 0;
 
@@ -173,6 +174,7 @@ export class Database {
 
   /** The same as lists of values in the order of their columns: half the cost of a row, for reads of thousands of them. */
   allValues(sql: string, values: Values = []): unknown[][] {
+    this.#beforeEach?.();
     let statement = this.#valueStatements.get(sql);
     if (statement === undefined) {
       statement = this.#sqlite.prepare(sql).raw();
@@ -228,8 +230,12 @@ export class Database {
     if (this.inTransaction) this.run('ROLLBACK');
   }
 
-  /** Reads that all see the same moment. What they write to the connection's own temporary tables is undone when one of them throws. */
-  readTogether<Result>(read: () => Result): Seen<Result> {
+  /**
+   * Reads that all see the same moment. What they write to the connection's own temporary tables is undone when one of them throws.
+   * `beforeEach` is called before each statement, and must not ask for any.
+   */
+  readTogether<Result>(read: () => Result, beforeEach?: () => void): Seen<Result> {
+    this.#beforeEach = beforeEach;
     try {
       this.beginReading();
       const seenMs = monotonicMs();
@@ -239,6 +245,8 @@ export class Database {
     } catch (error) {
       this.rollback();
       throw error;
+    } finally {
+      this.#beforeEach = undefined;
     }
   }
 
@@ -387,6 +395,7 @@ export class Database {
   }
 
   #statement(sql: string): Sqlite.Statement {
+    this.#beforeEach?.();
     let prepared = this.#statements.get(sql);
     if (prepared === undefined) {
       const statement = this.#sqlite.prepare(sql);

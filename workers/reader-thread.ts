@@ -14,6 +14,7 @@ import { completionsByBucket, countReported, type DrillDown, type GoalTotals, go
 import type { ReportRange } from '../store/report-pieces.ts';
 import { type BucketTotals, bucketTotals, type ReportScope, type ReportSource, type Totals, totalsByAgent, totalsOf } from '../store/report-reads.ts';
 import type { SearchAnswer, SearchQuestion } from './search/search-index.ts';
+import { restIfDue } from './short-rests.ts';
 import { answerQuestions, ThreadUnavailable } from './thread.ts';
 
 export interface ReaderData {
@@ -119,10 +120,10 @@ export const questions = {
   },
 };
 
-/** As of one moment; and a connection that holds on to one keeps its pages while others write. */
+/** As of one moment; and a connection that holds on to one keeps its pages while others write. It rests between statements, so that writes need not wait for its core. */
 function together<Answer>(workspaceId: string, read: (source: ReportSource) => Answer): Seen<Answer> {
   const source = files.workspace(workspaceId);
-  return source.db.readTogether(() => read(source));
+  return source.db.readTogether(() => read(source), restIfDue);
 }
 
 async function search(workspaceId: string, question: SearchQuestion): Promise<Seen<SearchAnswer>> {
