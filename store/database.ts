@@ -78,7 +78,7 @@ export class Database {
   readonly #statements = new Map<string, Prepared>();
   readonly #valueStatements = new Map<string, Sqlite.Statement>();
   readonly #syncToDisk: SyncToDisk;
-  #beforeEach: (() => void) | undefined;
+  #beforeStatement: (() => void) | undefined;
   #walDescriptor: number | undefined;
   #writeCount = 0;
 
@@ -174,7 +174,7 @@ export class Database {
 
   /** The same as lists of values in the order of their columns: half the cost of a row, for reads of thousands of them. */
   allValues(sql: string, values: Values = []): unknown[][] {
-    this.#beforeEach?.();
+    this.#beforeStatement?.();
     let statement = this.#valueStatements.get(sql);
     if (statement === undefined) {
       statement = this.#sqlite.prepare(sql).raw();
@@ -232,21 +232,27 @@ export class Database {
 
   /**
    * Reads that all see the same moment. What they write to the connection's own temporary tables is undone when one of them throws.
-   * `beforeEach` is called before each statement, and must not ask for any.
+   * `beforeStatement` is called before each of them, and must not ask for any.
    */
-  readTogether<Result>(read: () => Result, beforeEach?: () => void): Seen<Result> {
-    this.#beforeEach = beforeEach;
+  readTogether<Result>(read: () => Result, beforeStatement?: () => void): Seen<Result> {
     try {
       this.beginReading();
       const seenMs = monotonicMs();
-      const result = read();
+      const result = this.#reading(read, beforeStatement);
       this.run('COMMIT');
       return { result, seenMs };
     } catch (error) {
       this.rollback();
       throw error;
+    }
+  }
+
+  #reading<Result>(read: () => Result, beforeStatement: (() => void) | undefined): Result {
+    this.#beforeStatement = beforeStatement;
+    try {
+      return read();
     } finally {
-      this.#beforeEach = undefined;
+      this.#beforeStatement = undefined;
     }
   }
 
@@ -395,7 +401,7 @@ export class Database {
   }
 
   #statement(sql: string): Sqlite.Statement {
-    this.#beforeEach?.();
+    this.#beforeStatement?.();
     let prepared = this.#statements.get(sql);
     if (prepared === undefined) {
       const statement = this.#sqlite.prepare(sql);

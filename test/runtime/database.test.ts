@@ -200,7 +200,7 @@ t.test('what is called before each statement is called before those of reads tog
   t.same(ways.map(countOf), ways.map(() => 0), 'not after them');
   t.throws(() => reader.readTogether(() => { throw new Error('no'); }, call));
   t.same(ways.map(countOf), ways.map(() => 0), 'nor after one that threw');
-  t.equal(countOf(() => reader.readTogether(() => 0)), 0);
+  t.equal(countOf(() => reader.readTogether(() => 0, call)), 0, 'nor for what begins and ends them');
   reader.close();
 });
 
