@@ -53,16 +53,18 @@ t.test('the reader thread rests between the statements of a report, and not with
   mkdirSync(join(dataDir, 'workspaces'));
   const workspaceId = '01890000-0000-7000-8000-000000000000';
   Database.openWriter(join(dataDir, 'workspaces', `${workspaceId}.db`), workspaceMigrations).close();
-  const [slept, step] = [0, 1].map(() => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))) as [Int32Array, Int32Array];
-  // In it so many microseconds have passed whenever somebody looks at the clock.
+  const [slept, step, idle] = [0, 1, 2].map(() => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))) as [Int32Array, Int32Array, Int32Array];
+  // In it so many microseconds have passed whenever somebody looks at the clock, and it has waited as long as it is told.
   const slowReader = `
     const { workerData } = require('node:worker_threads');
+    const { performance } = require('node:perf_hooks');
     let nowMs = 0;
-    require('node:perf_hooks').performance.now = () => (nowMs += Atomics.load(workerData.step, 0) / 1000);
+    performance.now = () => (nowMs += Atomics.load(workerData.step, 0) / 1000);
+    performance.eventLoopUtilization = () => ({ idle: Atomics.load(workerData.idle, 0) });
     Atomics.wait = () => (Atomics.add(workerData.slept, 0, 1), 'timed-out');
     import(workerData.file);
   `;
-  const worker = new Worker(slowReader, { eval: true, workerData: { dataDir, slept, step, file: new URL('../workers/reader-thread.ts', import.meta.url).href } });
+  const worker = new Worker(slowReader, { eval: true, workerData: { dataDir, slept, step, idle, file: new URL('../workers/reader-thread.ts', import.meta.url).href } });
   t.teardown(() => worker.terminate());
   const ask = async (name: string, params: object): Promise<unknown> => {
     Atomics.store(slept, 0, 0);
@@ -73,6 +75,7 @@ t.test('the reader thread rests between the statements of a report, and not with
   };
   const contacts = { words: ['nobody'], limit: 1, offset: 0 };
   Atomics.store(step, 0, 1);
+  Atomics.store(idle, 0, 1);
   t.same(await ask('contacts', contacts), []);
   t.equal(Atomics.load(slept, 0), 0, 'it waited for the question');
   Atomics.store(step, 0, 1000);
