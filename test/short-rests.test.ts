@@ -25,8 +25,8 @@ t.test('who works rests when a while has passed, and whoever waited for a questi
   };
   begin(100);
   t.equal(restsAfter(0.2), 0, 'not yet');
-  t.equal(restsAfter(0.1), 1, 'long enough, in two pieces');
-  t.equal(restsAfter(0.1), 0, 'just rested');
+  t.equal(restsAfter(0.2), 1, 'long enough, in two pieces');
+  t.equal(restsAfter(0.2), 0, 'just rested');
   t.equal(restsAfter(5), 1, 'once, however long it was');
   nowMs += 5;
   begin(0.01);

@@ -5,10 +5,10 @@
 
 import { performance } from 'node:perf_hooks';
 
-/** Of work, before the next pause between two statements is a rest. Twice as long left writes waiting nearly as long as before. */
-const workMs = 0.25;
-/** With what the kernel adds, 0.1 ms. V8 asks its clock, in whole microseconds, before it sleeps: a rest of few would be over by then. */
-const restMs = 0.02;
+/** Of work, before the next pause between two statements is a rest. With less, eight reports at once take longer than they may. */
+const workMs = 0.3;
+/** With what the kernel adds, 0.1 ms. V8 looks at its clock, in whole microseconds, before it sleeps: a rest of one might be over by then. */
+const restMs = 0.004;
 
 export interface Rests {
   /** To be called when a question is begun: a thread that waited for it has rested. */
