@@ -37,3 +37,16 @@ t.test('[decisions, Uploads] a disk that does not promise to keep it is told as 
   await diskObjects(folder).put(key, text, hello());
   t.equal(readFileSync(join(folder, key), 'utf8'), 'hello', 'and it is taken when it is asked again');
 });
+
+t.test('[4.9] what is refused leaves nothing, however soon: its file is there before its bytes are asked for, and is removed', async (t) => {
+  const folder = join(tempFolder(t), 'storage');
+  const incoming = (): string[] => readdirSync(join(folder, '.incoming'));
+  let underWay: string[] = [];
+  const refused = (async function* (): AsyncGenerator<Uint8Array> {
+    underWay = incoming();
+    throw new Error('refused');
+  })();
+  await t.rejects(diskObjects(folder).put(keyOf(1, 'attachment', 1), text, refused), { message: 'refused' });
+  t.equal(underWay.length, 1);
+  t.same(incoming(), []);
+});

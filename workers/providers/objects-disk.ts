@@ -2,7 +2,7 @@
 // is made durable, too, before anybody is told; what a crash left there is thrown away at the next start.
 
 import { randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream, rmSync } from 'node:fs';
+import { createReadStream, rmSync } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -46,7 +46,9 @@ export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk): O
       let placed = partial;
       try {
         await mkdir(incoming, { recursive: true });
-        await pipeline(exactly(content, size), createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true }));
+        // There before the first byte is asked for: what content ends at once is removed, not made after that.
+        const file = await open(partial, 'wx', 0o600);
+        await pipeline(exactly(content, size), file.createWriteStream({ flush: true }));
         await mkdir(dirname(path), { recursive: true });
         await rename(partial, path);
         placed = path;
