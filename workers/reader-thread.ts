@@ -19,6 +19,8 @@ import { answerQuestions, ThreadUnavailable } from './thread.ts';
 
 export interface ReaderData {
   readonly dataDir: string;
+  /** How many workspaces are being written to. Shared with the main thread, which counts. */
+  readonly busyLanes: Int32Array;
 }
 
 export interface OfConversation {
@@ -42,10 +44,10 @@ const maxCatchUpMs = 10_000;
 const pageChars = 64 * 1024;
 
 // Given by createReader() alone.
-const { dataDir } = workerData as ReaderData;
+const { dataDir, busyLanes } = workerData as ReaderData;
 const files = new OpenFiles(dataDir);
 const catchingUp = new Set<string>();
-const rests = createRests();
+const rests = createRests({ isWriting: () => Atomics.load(busyLanes, 0) > 0 });
 
 export const questions = {
   async search({ workspaceId, question }: { workspaceId: string; question: SearchQuestion }): Promise<Seen<SearchAnswer>> {
@@ -121,7 +123,7 @@ export const questions = {
   },
 };
 
-/** As of one moment; and a connection that holds on to one keeps its pages while others write. It rests between statements, so that a write waits less for its core. */
+/** As of one moment; and a connection that holds on to one keeps its pages while others write. Between statements it lets writes go first and rests, so that they wait less for a core. */
 function together<Answer>(workspaceId: string, read: (source: ReportSource) => Answer): Seen<Answer> {
   const source = files.workspace(workspaceId);
   rests.begin();

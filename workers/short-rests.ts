@@ -1,7 +1,8 @@
-// For a thread that shares its core with others and whose work is not the most urgent: the reader thread, in reports, lists of contacts
+// For a thread that shares its cores with others and whose work is not the most urgent: the reader thread, in reports, lists of contacts
 // and pages of exports. Linux lets a thread that runs go on until its next tick (4 ms at 250 Hz) when another wakes on the same core,
-// whatever the priorities of both, so a write may wait that long for a report. Whoever sleeps for a moment lets the other go first.
-// Never for the main thread, nor while something is being written.
+// whatever the priorities of both, and a write wakes several threads one after another. So who reads a report stops between two
+// statements while a write is under way; and since a write that has just come can tell nobody before it has a core, it rests now and
+// then as well. Never for the main thread, nor while it writes.
 
 import { performance } from 'node:perf_hooks';
 
@@ -9,12 +10,22 @@ import { performance } from 'node:perf_hooks';
 const workMs = 0.3;
 /** With what the kernel adds, 0.1 ms. V8 looks at its clock, in whole microseconds, before it sleeps: a rest of one might be over by then. */
 const restMs = 0.004;
+/** While others write, between two looks whether they still do. With what the kernel adds, 0.1 ms. */
+const lookMs = 0.05;
+/** In all of one question. Beyond it, it goes on beside those who write: somewhere, somebody may always be writing. */
+const maxYieldMs = 2;
 
 export interface Rests {
-  /** To be called when a question is begun: a thread that waited for it has rested. */
+  /** To be called when a question is begun: a thread that waited for it has rested. Sleeps while others write. */
   begin(): void;
-  /** Sleeps if so much was worked since the last rest. */
+  /** To be called between statements. Sleeps while others write, or if so much was worked since the last rest. */
   restIfDue(): void;
+}
+
+export interface RestsOptions {
+  readonly time?: ThreadTime;
+  /** Somebody writes at this moment, and goes first. */
+  readonly isWriting?: () => boolean;
 }
 
 /** What a thread knows of itself. */
@@ -33,17 +44,33 @@ export const ownTime: ThreadTime = {
   sleep: (ms) => void Atomics.wait(neverNotified, 0, 0, ms),
 };
 
-export function createRests(time: ThreadTime = ownTime): Rests {
+export function createRests({ time = ownTime, isWriting = () => false }: RestsOptions = {}): Rests {
   let restedMs = -Infinity;
   let idleAtBeginMs = 0;
+  let leftMs = 0;
+
+  /** False when there was nobody to wait for, or no time left to. */
+  function yieldToWrites(): boolean {
+    if (leftMs <= 0 || !isWriting()) return false;
+    const toMs = time.nowMs() + leftMs;
+    do {
+      time.sleep(lookMs);
+      restedMs = time.nowMs();
+    } while (restedMs < toMs && isWriting());
+    leftMs = toMs - restedMs;
+    return true;
+  }
+
   return {
     begin() {
+      leftMs = maxYieldMs;
       const idleMs = time.idleMs();
       if (idleMs !== idleAtBeginMs) restedMs = time.nowMs();
       idleAtBeginMs = idleMs;
+      yieldToWrites();
     },
     restIfDue() {
-      if (time.nowMs() - restedMs < workMs) return;
+      if (yieldToWrites() || time.nowMs() - restedMs < workMs) return;
       time.sleep(restMs);
       restedMs = time.nowMs();
     },

@@ -31,6 +31,8 @@ const maxSyncing = 2;
 const maxQueued = 10_000;
 
 export interface LaneHooks {
+  /** Something waits or is under way now, or nothing is any more. */
+  onBusy?(isBusy: boolean): void;
   /** Before the first job of a batch. */
   onBegin?(): void;
   /** The batch is durable and every job in it is settled. */
@@ -64,6 +66,7 @@ export class Lane {
   readonly #syncing: Batch[] = [];
   #scheduled = false;
   #holds = 0;
+  #isToldBusy = false;
   #atRest: (() => void)[] = [];
 
   constructor(db: Database, hooks: LaneHooks) {
@@ -89,6 +92,7 @@ export class Lane {
   submit(job: Job): void {
     if (this.#queue.length >= maxQueued) throw new LaneFull(`${maxQueued} commands wait already`);
     this.#queue.push(job);
+    this.#tellBusy();
     this.#schedule();
   }
 
@@ -230,6 +234,14 @@ export class Lane {
       for (const call of atRest) call();
     }
     this.#schedule();
+    this.#tellBusy();
+  }
+
+  #tellBusy(): void {
+    const { isBusy } = this;
+    if (isBusy === this.#isToldBusy) return;
+    this.#isToldBusy = isBusy;
+    this.#hooks.onBusy?.(isBusy);
   }
 
   #whenAtRest(call: () => void): void {

@@ -17,7 +17,9 @@ function startLane(t: Teardown, options: { isHeld?: boolean } = {}) {
   const seen: string[] = [];
   const syncErrors: Error[] = [];
   const sizes: number[] = [];
+  const told: boolean[] = [];
   const lane = new Lane(db, {
+    onBusy: (isBusy) => void told.push(isBusy),
     onDurable: () => void seen.push('durable'),
     onUndone: () => void seen.push('all undone'),
     onBroken: () => void seen.push('broken'),
@@ -44,7 +46,7 @@ function startLane(t: Teardown, options: { isHeld?: boolean } = {}) {
     return rows.map(({ text }) => text);
   };
   const taken = (): string[] => seen.splice(0);
-  return { lane, db, disk, submit, taken, committed, syncErrors, sizes };
+  return { lane, db, disk, submit, taken, committed, syncErrors, sizes, told };
 }
 
 t.test('[architecture 4] what comes in one turn goes in one transaction; nothing leaves before the disk has it', async (t) => {
@@ -394,4 +396,26 @@ t.test('the first sync of a file makes its name durable before what is in it; la
   submit('b');
   await lane.drained();
   t.same(disk.kinds, ['folder', 'log', 'log']);
+});
+
+t.test('it is busy from the first command until nothing waits and nothing is under way, and says so once', async (t) => {
+  const { lane, disk, submit, told } = startLane(t);
+  submit('a');
+  submit('b');
+  t.same(told, [true], 'before it runs');
+  await disk.asked();
+  submit('c');
+  await disk.completeNext();
+  t.same(told, [true], 'one is durable, the next waits');
+  await disk.completeNext();
+  t.same(told, [true, false]);
+  submit('a');
+  await disk.completeNext();
+  t.same(told, [true, false, true, false], 'a command that is refused');
+  await lane.hold();
+  submit('d');
+  t.same(told.at(-1), true, 'one that is held back waits');
+  lane.release();
+  await disk.completeNext();
+  t.same(told, [true, false, true, false, true, false]);
 });
