@@ -43,7 +43,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   const size = quick ? { ...full, conversations: 10_000, contacts: 10_000, completions: 5000 } : full;
   const rounds = quick ? { count: 5, most: 5 } : { count: 80, most: 150 };
   const idleMs = quick ? 300 : 1400;
-  const dashboardRounds = quick ? { count: 1, most: 1 } : { count: 10, most: 20 };
+  const dashboardRounds = quick ? { count: 1, most: 1 } : { count: 30, most: 50 };
   const dashboardMs = quick ? 2 * dashboards.everyMs : 3000;
   const dataDir = makeDataDir();
   try {

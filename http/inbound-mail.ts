@@ -94,7 +94,7 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
         const contentType = typeOf(file.contentType);
         const key = objectKey({ workspaceId, kind: attachmentKind, id: ids.uuid(), filename: file.name, contentType });
         keys.push(key);
-        await objects.put(key, { contentType, size: file.size }, createReadStream(file.path));
+        await objects.put(key, { contentType, size: file.size }, bytesOf(file.path));
         const url = publicUrl(key);
         attachments.push({ url, name: file.name, size: file.size });
         if (file.contentId !== null) urlByContentId.set(file.contentId, url);
@@ -225,4 +225,9 @@ function headersOf(given: NonNullable<WebhookMail['headers']>): IncomingMail['he
 function typeOf(contentType: string): string {
   const [type = ''] = contentType.toLowerCase().split(';');
   return typeShape.test(type.trim()) ? type.trim() : anyType;
+}
+
+/** Opened when the first byte is asked for, and closed with the last. */
+async function* bytesOf(path: string): AsyncGenerator<Uint8Array, void, void> {
+  yield* createReadStream(path);
 }

@@ -12,10 +12,10 @@ t.test('who works rests when a while has passed, and whoever waited for a questi
   let nowMs = 0;
   let idleMs = 0;
   const slept: number[] = [];
-  const rests = createRests({ time: { nowMs: () => nowMs, idleMs: () => idleMs, sleep: (ms) => slept.push(ms) } });
+  const rests = createRests({ isWriting: () => false, time: { nowMs: () => nowMs, idleMs: () => idleMs, sleep: (ms) => slept.push(ms) } });
   const restsAfter = (workedMs: number): number => {
     nowMs += workedMs;
-    rests.restIfDue();
+    rests.pause();
     return slept.splice(0).length;
   };
   const begin = (waitedMs: number): void => {
@@ -40,7 +40,7 @@ t.test('who works rests when a while has passed, and whoever waited for a questi
 t.test('who reads waits while others write, two milliseconds of a question and no longer', async (t) => {
   let nowUs = 0;
   let writtenUntilUs = 0;
-  const rests = createRests({ time: { nowMs: () => nowUs / 1000, idleMs: () => 0, sleep: (ms) => void (nowUs += ms * 1000) }, isWriting: () => nowUs < writtenUntilUs });
+  const rests = createRests({ isWriting: () => nowUs < writtenUntilUs, time: { nowMs: () => nowUs / 1000, idleMs: () => 0, sleep: (ms) => void (nowUs += ms * 1000) } });
   const sleptIn = (call: () => void): number => {
     const fromUs = nowUs;
     call();
@@ -49,7 +49,7 @@ t.test('who reads waits while others write, two milliseconds of a question and n
   const begin = (): number => sleptIn(() => rests.begin());
   const restAfter = (workedUs: number): number => {
     nowUs += workedUs;
-    return sleptIn(() => rests.restIfDue());
+    return sleptIn(() => rests.pause());
   };
   t.equal(begin(), 0, 'nobody writes');
   writtenUntilUs = 1100;
@@ -66,10 +66,10 @@ t.test('who reads waits while others write, two milliseconds of a question and n
 t.test('a rest gives the core away', { skip: process.platform !== 'linux' }, async (t) => {
   const given = (): number => Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(readFileSync('/proc/thread-self/status', 'utf8'))?.[1]);
   let nowMs = 0;
-  const rests = createRests({ time: { ...ownTime, nowMs: () => (nowMs += 1) } });
+  const rests = createRests({ isWriting: () => false, time: { ...ownTime, nowMs: () => (nowMs += 1) } });
   const rounds = 50;
   const before = given();
-  for (let round = 0; round < rounds; round += 1) rests.restIfDue();
+  for (let round = 0; round < rounds; round += 1) rests.pause();
   // Where others take the core in between, a rest may be over before it began.
   t.ok(given() - before > rounds / 2);
 });

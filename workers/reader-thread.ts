@@ -127,7 +127,7 @@ export const questions = {
 function together<Answer>(workspaceId: string, read: (source: ReportSource) => Answer): Seen<Answer> {
   const source = files.workspace(workspaceId);
   rests.begin();
-  return source.db.readTogether(() => read(source), rests.restIfDue);
+  return source.db.readTogether(() => read(source), rests.pause);
 }
 
 /** Without rests: with them it took a sixth longer, beyond what a search may take. */

@@ -1,8 +1,8 @@
 // For a thread that shares its cores with others and whose work is not the most urgent: the reader thread, in reports, lists of contacts
 // and pages of exports. Linux lets a thread that runs go on until its next tick (4 ms at 250 Hz) when another wakes on the same core,
-// whatever the priorities of both, and a write wakes several threads one after another. So who reads a report stops between two
-// statements while a write is under way; and since a write that has just come can tell nobody before it has a core, it rests now and
-// then as well. Never for the main thread, nor while it writes.
+// whatever the priorities of both, and a write wakes several threads one after another. So this thread stops between two statements while
+// a workspace is being written to; and since a write that has just come can tell nobody before it has a core, it rests now and then
+// as well. Never for the main thread, nor while it writes.
 
 import { performance } from 'node:perf_hooks';
 
@@ -12,20 +12,20 @@ const workMs = 0.3;
 const restMs = 0.004;
 /** While others write, between two looks whether they still do. With what the kernel adds, 0.1 ms. */
 const lookMs = 0.05;
-/** In all of one question. Beyond it, it goes on beside those who write: somewhere, somebody may always be writing. */
+/** In all of one question; longer than a good disk takes for a sync. Beyond it, it goes on beside those who write: somebody may always be writing somewhere. */
 const maxYieldMs = 2;
 
 export interface Rests {
   /** To be called when a question is begun: a thread that waited for it has rested. Sleeps while others write. */
   begin(): void;
   /** To be called between statements. Sleeps while others write, or if so much was worked since the last rest. */
-  restIfDue(): void;
+  pause(): void;
 }
 
 export interface RestsOptions {
+  /** A workspace is being written to at this moment: who does goes first. */
+  readonly isWriting: () => boolean;
   readonly time?: ThreadTime;
-  /** Somebody writes at this moment, and goes first. */
-  readonly isWriting?: () => boolean;
 }
 
 /** What a thread knows of itself. */
@@ -44,7 +44,7 @@ export const ownTime: ThreadTime = {
   sleep: (ms) => void Atomics.wait(neverNotified, 0, 0, ms),
 };
 
-export function createRests({ time = ownTime, isWriting = () => false }: RestsOptions = {}): Rests {
+export function createRests({ isWriting, time = ownTime }: RestsOptions): Rests {
   let restedMs = -Infinity;
   let idleAtBeginMs = 0;
   let leftMs = 0;
@@ -69,7 +69,7 @@ export function createRests({ time = ownTime, isWriting = () => false }: RestsOp
       idleAtBeginMs = idleMs;
       yieldToWrites();
     },
-    restIfDue() {
+    pause() {
       if (yieldToWrites() || time.nowMs() - restedMs < workMs) return;
       time.sleep(restMs);
       restedMs = time.nowMs();

@@ -251,7 +251,7 @@ export class Engine {
           },
           deadlineSet: (id, dueMs) => this.#deadlines.watch(id, dueMs),
           outboxFilled: (id, nextMs) => this.#outbox.watch(id, nextMs),
-          onBusy: (isBusy) => void Atomics.add(this.busyLanes, 0, isBusy ? 1 : -1),
+          onBusyChange: (isBusy) => void Atomics.add(this.busyLanes, 0, isBusy ? 1 : -1),
           onSyncFailed: this.#options.onSyncFailed,
           onBatch: (figures) => {
             this.#options.checkpoints.watch(workspace);

@@ -32,7 +32,7 @@ const maxQueued = 10_000;
 
 export interface LaneHooks {
   /** Something waits or is under way now, or nothing is any more. */
-  onBusy?(isBusy: boolean): void;
+  onBusyChange?(isBusy: boolean): void;
   /** Before the first job of a batch. */
   onBegin?(): void;
   /** The batch is durable and every job in it is settled. */
@@ -241,7 +241,7 @@ export class Lane {
     const { isBusy } = this;
     if (isBusy === this.#isToldBusy) return;
     this.#isToldBusy = isBusy;
-    this.#hooks.onBusy?.(isBusy);
+    this.#hooks.onBusyChange?.(isBusy);
   }
 
   #whenAtRest(call: () => void): void {

@@ -18,7 +18,7 @@ export interface WorkspaceHooks {
   publish(workspaceId: string, events: readonly PublishedEvent[]): void;
   deadlineSet(workspaceId: string, dueMs: number): void;
   outboxFilled(workspaceId: string, nextMs: number): void;
-  onBusy: NonNullable<LaneHooks['onBusy']>;
+  onBusyChange: NonNullable<LaneHooks['onBusyChange']>;
   onSyncFailed: LaneHooks['onSyncFailed'];
   onBatch: NonNullable<LaneHooks['onBatch']>;
 }
@@ -52,7 +52,7 @@ export class Workspace implements ContextHost {
     this.publishedSeq = this.lastSeq;
     this.#seqAtBegin = this.lastSeq;
     this.lane = new Lane(options.db, {
-      onBusy: options.hooks.onBusy,
+      onBusyChange: options.hooks.onBusyChange,
       onBegin: () => {
         this.#seqAtBegin = this.lastSeq;
       },

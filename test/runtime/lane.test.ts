@@ -19,7 +19,7 @@ function startLane(t: Teardown, options: { isHeld?: boolean } = {}) {
   const sizes: number[] = [];
   const told: boolean[] = [];
   const lane = new Lane(db, {
-    onBusy: (isBusy) => void told.push(isBusy),
+    onBusyChange: (isBusy) => void told.push(isBusy),
     onDurable: () => void seen.push('durable'),
     onUndone: () => void seen.push('all undone'),
     onBroken: () => void seen.push('broken'),
@@ -168,7 +168,7 @@ t.test('whatever a job throws counts, even nothing', async (t) => {
 });
 
 t.test('a batch that cannot be committed: nothing of it stays, everybody gets CommitFailed, and the lane goes on', async (t) => {
-  const { lane, db, disk, submit, taken, committed } = startLane(t, { isHeld: false });
+  const { lane, db, disk, submit, taken, committed, told } = startLane(t, { isHeld: false });
   submit('before');
   await lane.drained();
   taken();
@@ -185,6 +185,7 @@ t.test('a batch that cannot be committed: nothing of it stays, everybody gets Co
   t.ok(seen.indexOf('broken') < seen.indexOf('CommitFailed small'), 'memory is dropped before anybody is told');
   t.notOk(seen.includes('durable'));
   t.same(committed(), ['before']);
+  t.equal(told.at(-1), false, 'nothing is under way');
   db.get('PRAGMA max_page_count = 1000000');
   submit('after');
   await lane.drained();
@@ -221,7 +222,7 @@ t.test('a job that leaves the transaction in disorder takes its batch with it', 
 });
 
 t.test('a disk that refuses to sync: said once, and nothing is ever settled', async (t) => {
-  const { disk, submit, taken, syncErrors } = startLane(t);
+  const { disk, submit, taken, syncErrors, told } = startLane(t);
   submit('a');
   await disk.asked();
   taken();
@@ -230,6 +231,7 @@ t.test('a disk that refuses to sync: said once, and nothing is ever settled', as
   await turns();
   t.same(syncErrors.map(({ message }) => message), ['EIO']);
   t.same(taken(), [], 'what the disk holds is unknown, so nothing more is promised and nothing more is done');
+  t.same(told, [true]);
   t.equal(disk.waiting, 0);
 });
 

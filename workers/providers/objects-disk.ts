@@ -46,7 +46,7 @@ export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk): O
       let placed = partial;
       try {
         await mkdir(incoming, { recursive: true });
-        // There before the first byte is asked for: what content ends at once is removed, not made after that.
+        // Before the first byte is asked for: were it opened meanwhile, content that ends at once could be tidied up after before it is there.
         const file = await open(partial, 'wx', 0o600);
         await pipeline(exactly(content, size), file.createWriteStream({ flush: true }));
         await mkdir(dirname(path), { recursive: true });
