@@ -146,6 +146,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     });
   const ids = createIds(clock, options.fillRandom);
   const checkpointer = options.checkpointer ?? createCheckpointer();
+  const reader = options.reader ?? createReader({ dataDir, whenDurable: (workspaceId, call, seenMs) => engine.whenDurable(workspaceId, call, seenMs) });
   const checkpoints = new Checkpoints({
     checkpoint: (path) => checkpointer.checkpoint(path),
     log,
@@ -210,7 +211,6 @@ export async function compose(options: ServeOptions): Promise<Composition> {
       ),
   });
   const engine: Engine = new Engine({ ...ofFiles, ids, random, deadlines: deadlineCommands, outbox });
-  const reader = options.reader ?? createReader({ dataDir, busyLanes: engine.busyLanes, whenDurable: (workspaceId, call, seenMs) => engine.whenDurable(workspaceId, call, seenMs) });
   const directory = new Directory(ofFiles);
   const ingestion = new Ingestion({ engine, ...knowledge });
 

@@ -59,7 +59,7 @@ t.test('[architecture] what the reader tells waits until what it saw is durable'
   const { id: conversationId } = await service.chat(owner);
   const { workspaceId } = owner;
   const held: { workspaceId: string; call: () => void; seenMs: number }[] = [];
-  const reader = createReader({ dataDir: service.dataDir, busyLanes: service.running.services.engine.busyLanes, whenDurable: (ofWorkspace, call, seenMs) => held.push({ workspaceId: ofWorkspace, call, seenMs }) });
+  const reader = createReader({ dataDir: service.dataDir, whenDurable: (ofWorkspace, call, seenMs) => held.push({ workspaceId: ofWorkspace, call, seenMs }) });
   t.teardown(() => reader.stop());
 
   const scope: ReportScope = { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: null };

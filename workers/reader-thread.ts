@@ -19,8 +19,6 @@ import { answerQuestions, ThreadUnavailable } from './thread.ts';
 
 export interface ReaderData {
   readonly dataDir: string;
-  /** How many workspaces are being written to. Shared with the main thread, which counts. */
-  readonly busyLanes: Int32Array;
 }
 
 export interface OfConversation {
@@ -44,10 +42,10 @@ const maxCatchUpMs = 10_000;
 const pageChars = 64 * 1024;
 
 // Given by createReader() alone.
-const { dataDir, busyLanes } = workerData as ReaderData;
+const { dataDir } = workerData as ReaderData;
 const files = new OpenFiles(dataDir);
 const catchingUp = new Set<string>();
-const rests = createRests({ isWriting: () => Atomics.load(busyLanes, 0) > 0 });
+const rests = createRests();
 
 export const questions = {
   async search({ workspaceId, question }: { workspaceId: string; question: SearchQuestion }): Promise<Seen<SearchAnswer>> {
@@ -123,11 +121,11 @@ export const questions = {
   },
 };
 
-/** As of one moment; and a connection that holds on to one keeps its pages while others write. Between statements it lets writes go first and rests, so that they wait less for a core. */
+/** As of one moment; and a connection that holds on to one keeps its pages while others write. It rests between statements, so that a write waits less for its core. */
 function together<Answer>(workspaceId: string, read: (source: ReportSource) => Answer): Seen<Answer> {
   const source = files.workspace(workspaceId);
   rests.begin();
-  return source.db.readTogether(() => read(source), rests.pause);
+  return source.db.readTogether(() => read(source), rests.restIfDue);
 }
 
 /** Without rests: with them it took a sixth longer, beyond what a search may take. */

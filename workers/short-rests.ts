@@ -1,8 +1,7 @@
-// For a thread that shares its cores with others and whose work is not the most urgent: the reader thread, in reports, lists of contacts
+// For a thread that shares its core with others and whose work is not the most urgent: the reader thread, in reports, lists of contacts
 // and pages of exports. Linux lets a thread that runs go on until its next tick (4 ms at 250 Hz) when another wakes on the same core,
-// whatever the priorities of both, and a write wakes several threads one after another. So this thread stops between two statements while
-// a workspace is being written to; and since a write that has just come can tell nobody before it has a core, it rests now and then
-// as well. Never for the main thread, nor while it writes.
+// whatever the priorities of both, so a write may wait that long for a report. Whoever sleeps for a moment lets the other go first.
+// Never for the main thread, nor while something is being written.
 
 import { performance } from 'node:perf_hooks';
 
@@ -10,22 +9,12 @@ import { performance } from 'node:perf_hooks';
 const workMs = 0.3;
 /** With what the kernel adds, 0.1 ms. V8 looks at its clock, in whole microseconds, before it sleeps: a rest of one might be over by then. */
 const restMs = 0.004;
-/** While others write, between two looks whether they still do. With what the kernel adds, 0.1 ms. */
-const lookMs = 0.05;
-/** In all of one question; longer than a good disk takes for a sync. Beyond it, it goes on beside those who write: somebody may always be writing somewhere. */
-const maxYieldMs = 2;
 
 export interface Rests {
-  /** To be called when a question is begun: a thread that waited for it has rested. Sleeps while others write. */
+  /** To be called when a question is begun: a thread that waited for it has rested. */
   begin(): void;
-  /** To be called between statements. Sleeps while others write, or if so much was worked since the last rest. */
-  pause(): void;
-}
-
-export interface RestsOptions {
-  /** A workspace is being written to at this moment: who does goes first. */
-  readonly isWriting: () => boolean;
-  readonly time?: ThreadTime;
+  /** Sleeps if so much was worked since the last rest. */
+  restIfDue(): void;
 }
 
 /** What a thread knows of itself. */
@@ -44,33 +33,17 @@ export const ownTime: ThreadTime = {
   sleep: (ms) => void Atomics.wait(neverNotified, 0, 0, ms),
 };
 
-export function createRests({ isWriting, time = ownTime }: RestsOptions): Rests {
+export function createRests(time: ThreadTime = ownTime): Rests {
   let restedMs = -Infinity;
   let idleAtBeginMs = 0;
-  let leftMs = 0;
-
-  /** False when there was nobody to wait for, or no time left to. */
-  function yieldToWrites(): boolean {
-    if (leftMs <= 0 || !isWriting()) return false;
-    const toMs = time.nowMs() + leftMs;
-    do {
-      time.sleep(lookMs);
-      restedMs = time.nowMs();
-    } while (restedMs < toMs && isWriting());
-    leftMs = toMs - restedMs;
-    return true;
-  }
-
   return {
     begin() {
-      leftMs = maxYieldMs;
       const idleMs = time.idleMs();
       if (idleMs !== idleAtBeginMs) restedMs = time.nowMs();
       idleAtBeginMs = idleMs;
-      yieldToWrites();
     },
-    pause() {
-      if (yieldToWrites() || time.nowMs() - restedMs < workMs) return;
+    restIfDue() {
+      if (time.nowMs() - restedMs < workMs) return;
       time.sleep(restMs);
       restedMs = time.nowMs();
     },

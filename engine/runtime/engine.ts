@@ -53,8 +53,6 @@ const wakeAfterMs = 60_000;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export class Engine {
-  /** How many workspaces have commands that wait or are on their way to the disk. On memory that every thread may look at. */
-  readonly busyLanes = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #options: EngineOptions;
   readonly #folder: string;
   readonly #maxOpen: number;
@@ -251,7 +249,6 @@ export class Engine {
           },
           deadlineSet: (id, dueMs) => this.#deadlines.watch(id, dueMs),
           outboxFilled: (id, nextMs) => this.#outbox.watch(id, nextMs),
-          onBusyChange: (isBusy) => void Atomics.add(this.busyLanes, 0, isBusy ? 1 : -1),
           onSyncFailed: this.#options.onSyncFailed,
           onBatch: (figures) => {
             this.#options.checkpoints.watch(workspace);

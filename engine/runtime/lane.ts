@@ -31,8 +31,6 @@ const maxSyncing = 2;
 const maxQueued = 10_000;
 
 export interface LaneHooks {
-  /** Something waits or is under way now, or nothing is any more. */
-  onBusyChange?(isBusy: boolean): void;
   /** Before the first job of a batch. */
   onBegin?(): void;
   /** The batch is durable and every job in it is settled. */
@@ -66,7 +64,6 @@ export class Lane {
   readonly #syncing: Batch[] = [];
   #scheduled = false;
   #holds = 0;
-  #isToldBusy = false;
   #atRest: (() => void)[] = [];
 
   constructor(db: Database, hooks: LaneHooks) {
@@ -92,7 +89,6 @@ export class Lane {
   submit(job: Job): void {
     if (this.#queue.length >= maxQueued) throw new LaneFull(`${maxQueued} commands wait already`);
     this.#queue.push(job);
-    this.#tellBusy();
     this.#schedule();
   }
 
@@ -234,14 +230,6 @@ export class Lane {
       for (const call of atRest) call();
     }
     this.#schedule();
-    this.#tellBusy();
-  }
-
-  #tellBusy(): void {
-    const { isBusy } = this;
-    if (isBusy === this.#isToldBusy) return;
-    this.#isToldBusy = isBusy;
-    this.#hooks.onBusyChange?.(isBusy);
   }
 
   #whenAtRest(call: () => void): void {

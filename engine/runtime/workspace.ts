@@ -18,7 +18,6 @@ export interface WorkspaceHooks {
   publish(workspaceId: string, events: readonly PublishedEvent[]): void;
   deadlineSet(workspaceId: string, dueMs: number): void;
   outboxFilled(workspaceId: string, nextMs: number): void;
-  onBusyChange: NonNullable<LaneHooks['onBusyChange']>;
   onSyncFailed: LaneHooks['onSyncFailed'];
   onBatch: NonNullable<LaneHooks['onBatch']>;
 }
@@ -52,7 +51,6 @@ export class Workspace implements ContextHost {
     this.publishedSeq = this.lastSeq;
     this.#seqAtBegin = this.lastSeq;
     this.lane = new Lane(options.db, {
-      onBusyChange: options.hooks.onBusyChange,
       onBegin: () => {
         this.#seqAtBegin = this.lastSeq;
       },

@@ -259,20 +259,3 @@ t.test('a restart finds every acknowledged change, and nothing of a batch that w
   await again.settled();
   t.same(again.seqs(workspaceId), [2]);
 });
-
-t.test('workspaces that are being written to are counted where other threads can look', async (t) => {
-  const disk = new HeldDisk({ isHeld: false });
-  const toy = startToy(t, { syncToDisk: disk.sync });
-  const [one, two] = [toy.workspace().workspaceId, toy.workspace().workspaceId];
-  const { busyLanes } = toy.engine;
-  t.type(busyLanes.buffer, SharedArrayBuffer);
-  t.same([...busyLanes], [0]);
-  disk.hold();
-  const added = [toy.add(one, 'a'), toy.add(one, 'b'), toy.add(two, 'a')];
-  t.same([...busyLanes], [2]);
-  await disk.completeNext();
-  t.same([...busyLanes], [1]);
-  await disk.completeNext();
-  await Promise.all(added);
-  t.same([...busyLanes], [0]);
-});

@@ -17,9 +17,7 @@ function startLane(t: Teardown, options: { isHeld?: boolean } = {}) {
   const seen: string[] = [];
   const syncErrors: Error[] = [];
   const sizes: number[] = [];
-  const told: boolean[] = [];
   const lane = new Lane(db, {
-    onBusyChange: (isBusy) => void told.push(isBusy),
     onDurable: () => void seen.push('durable'),
     onUndone: () => void seen.push('all undone'),
     onBroken: () => void seen.push('broken'),
@@ -46,7 +44,7 @@ function startLane(t: Teardown, options: { isHeld?: boolean } = {}) {
     return rows.map(({ text }) => text);
   };
   const taken = (): string[] => seen.splice(0);
-  return { lane, db, disk, submit, taken, committed, syncErrors, sizes, told };
+  return { lane, db, disk, submit, taken, committed, syncErrors, sizes };
 }
 
 t.test('[architecture 4] what comes in one turn goes in one transaction; nothing leaves before the disk has it', async (t) => {
@@ -168,7 +166,7 @@ t.test('whatever a job throws counts, even nothing', async (t) => {
 });
 
 t.test('a batch that cannot be committed: nothing of it stays, everybody gets CommitFailed, and the lane goes on', async (t) => {
-  const { lane, db, disk, submit, taken, committed, told } = startLane(t, { isHeld: false });
+  const { lane, db, disk, submit, taken, committed } = startLane(t, { isHeld: false });
   submit('before');
   await lane.drained();
   taken();
@@ -185,7 +183,6 @@ t.test('a batch that cannot be committed: nothing of it stays, everybody gets Co
   t.ok(seen.indexOf('broken') < seen.indexOf('CommitFailed small'), 'memory is dropped before anybody is told');
   t.notOk(seen.includes('durable'));
   t.same(committed(), ['before']);
-  t.equal(told.at(-1), false, 'nothing is under way');
   db.get('PRAGMA max_page_count = 1000000');
   submit('after');
   await lane.drained();
@@ -222,7 +219,7 @@ t.test('a job that leaves the transaction in disorder takes its batch with it', 
 });
 
 t.test('a disk that refuses to sync: said once, and nothing is ever settled', async (t) => {
-  const { disk, submit, taken, syncErrors, told } = startLane(t);
+  const { disk, submit, taken, syncErrors } = startLane(t);
   submit('a');
   await disk.asked();
   taken();
@@ -231,7 +228,6 @@ t.test('a disk that refuses to sync: said once, and nothing is ever settled', as
   await turns();
   t.same(syncErrors.map(({ message }) => message), ['EIO']);
   t.same(taken(), [], 'what the disk holds is unknown, so nothing more is promised and nothing more is done');
-  t.same(told, [true]);
   t.equal(disk.waiting, 0);
 });
 
@@ -398,26 +394,4 @@ t.test('the first sync of a file makes its name durable before what is in it; la
   submit('b');
   await lane.drained();
   t.same(disk.kinds, ['folder', 'log', 'log']);
-});
-
-t.test('it is busy from the first command until nothing waits and nothing is under way, and says so once', async (t) => {
-  const { lane, disk, submit, told } = startLane(t);
-  submit('a');
-  submit('b');
-  t.same(told, [true], 'before it runs');
-  await disk.asked();
-  submit('c');
-  await disk.completeNext();
-  t.same(told, [true], 'one is durable, the next waits');
-  await disk.completeNext();
-  t.same(told, [true, false]);
-  submit('a');
-  await disk.completeNext();
-  t.same(told, [true, false, true, false], 'a command that is refused');
-  await lane.hold();
-  submit('d');
-  t.same(told.at(-1), true, 'one that is held back waits');
-  lane.release();
-  await disk.completeNext();
-  t.same(told, [true, false, true, false, true, false]);
 });
