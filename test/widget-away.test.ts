@@ -168,7 +168,7 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
   });
 
   t.test('[4.16] out of hours it says when somebody is there again, and a question is left', async (t) => {
-    // Open for a minute, three days from now at midnight.
+    // Open for a minute, three days from now at midnight, by the service's clock, whatever day it is by the browser's.
     const weekday = ((new Date(service.clock.now()).getUTCDay() + 3 + 6) % 7) + 1;
     await service.post('/business-hours', { name: 'Rarely', days: [{ weekday, opens: '00:00', closes: '00:01' }] }, owner.token);
     const page = await browsing.open();

@@ -60,15 +60,20 @@ export class Head {
 }
 
 /** A session lasts over pages, and somebody may have come since it was opened. */
-export function isSomebodyThere({ officeHoursOpen, nextOpenAt }: Session): boolean {
-  return officeHoursOpen || (typeof nextOpenAt === 'string' && Date.parse(nextOpenAt) <= Date.now());
+export function isSomebodyThere({ officeHoursOpen, nextOpenAt, clockAheadMs }: Session): boolean {
+  return officeHoursOpen || (typeof nextOpenAt === 'string' && Date.parse(nextOpenAt) <= nowAtService(clockAheadMs));
 }
 
-function awayWords({ nextOpenAt }: Session, { strings, locale }: Wording): string {
+/** Whatever the browser's clock says. */
+function nowAtService(clockAheadMs = 0): number {
+  return Date.now() - clockAheadMs;
+}
+
+function awayWords({ nextOpenAt, clockAheadMs }: Session, { strings, locale }: Wording): string {
   // What a session of before an update does not say is not known.
   if (typeof nextOpenAt !== 'string') return strings.away;
   const at = new Date(nextOpenAt);
-  const isNear = at.getTime() - Date.now() < nearMs;
+  const isNear = at.getTime() - nowAtService(clockAheadMs) < nearMs;
   const when = new Intl.DateTimeFormat(locale, isNear ? { weekday: 'long', hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'long' }).format(at);
   return fill(strings.awayUntil, { when });
 }

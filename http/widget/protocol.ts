@@ -12,6 +12,8 @@ export interface Visitor {
   readonly id: string;
   readonly name: string | null;
   readonly email: string | null;
+  /** By the service's clock; just now, when a session was opened. */
+  readonly lastSeenAt: string;
 }
 
 export interface Conversation {
@@ -49,7 +51,7 @@ export interface Campaign {
   readonly content: { readonly body: string; readonly agentName?: string; readonly agentAvatarUrl?: string; readonly quickReplies?: readonly QuickReply[] };
 }
 
-/** What opening a session answers. */
+/** What opening a session answers, and what is noted of it. */
 export interface Session {
   readonly visitor: Visitor;
   readonly visitorToken: string;
@@ -60,6 +62,8 @@ export interface Session {
   readonly takesTickets: boolean;
   readonly csatEnabled: boolean;
   readonly conversation: Conversation | null;
+  /** How far this browser's clock was ahead of the service's. A session of before an update does not say. */
+  readonly clockAheadMs?: number;
 }
 
 /** What a socket may be told. `seq` is on what is stored, and grows. */

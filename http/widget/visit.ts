@@ -61,7 +61,7 @@ export class Visit {
   /** Brings this browser's visitor back, or starts one. Two tabs that do so at once agree on the first one's. */
   async open(): Promise<readonly Campaign[]> {
     const known = this.#shelf.read<string>('token');
-    const { campaigns, seq, ...session } = await this.#api.call<Session & { campaigns: readonly Campaign[]; seq: number }>('POST', 'sessions', {
+    const { campaigns, seq, ...session } = await this.#api.call<Omit<Session, 'clockAheadMs'> & { campaigns: readonly Campaign[]; seq: number }>('POST', 'sessions', {
       siteId: this.#siteId,
       url: currentUrl(),
       ...(known === undefined ? {} : { visitorToken: known }),
@@ -70,7 +70,8 @@ export class Visit {
     if (meanwhile !== undefined && meanwhile !== known && meanwhile !== session.visitorToken) return this.open();
     this.#shelf.write('token', session.visitorToken);
     this.#api.token = session.visitorToken;
-    this.#kept = { session, seq, viewedAtMs: Date.now() };
+    const nowMs = Date.now();
+    this.#kept = { session: { ...session, clockAheadMs: nowMs - Date.parse(session.visitor.lastSeenAt) }, seq, viewedAtMs: nowMs };
     this.#keep({});
     return campaigns;
   }
