@@ -46,7 +46,7 @@ export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk): O
       let placed = partial;
       try {
         await mkdir(incoming, { recursive: true });
-        // Before the first byte is asked for: were it opened meanwhile, content that ends at once could be tidied up after before it is there.
+        // Before the first byte is asked for: content that fails at once must not be removed before its file is there.
         const file = await open(partial, 'wx', 0o600);
         await pipeline(exactly(content, size), file.createWriteStream({ flush: true }));
         await mkdir(dirname(path), { recursive: true });

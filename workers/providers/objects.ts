@@ -2,7 +2,7 @@
 // receives and serves them, so that every rule about sizes, types and headers holds for both. An object is complete or not there, and never changes.
 
 export interface ObjectStore {
-  /** `size` is how many bytes `content` has; other than that many, or an error of it, and nothing is stored. Nobody may ask for any of it: let it open nothing before. Rejects with that error or StorageUnavailable. */
+  /** `size` is how many bytes `content` has; other than that many, or an error of it, and nothing is stored. It may never be read, so it should open nothing before it is. Rejects with that error or StorageUnavailable. */
   put(key: string, about: { readonly contentType: string; readonly size: number }, content: AsyncIterable<Uint8Array>): Promise<void>;
   /** Undefined for what is no key, too. Rejects with StorageUnavailable. */
   find(key: string): Promise<{ readonly size: number } | undefined>;
