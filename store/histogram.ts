@@ -95,19 +95,26 @@ export class Durations {
     });
   }
 
-  /**
-   * For each share `q` of them the smallest duration that is not shorter than it, in ms: exact when all were added one by one, else
-   * within the relative error. Undefined when there are none.
-   */
-  quantiles(shares: readonly number[]): (number | undefined)[] {
+  /** The middle one, or the mean of the middle two, in ms. Undefined when there are none. */
+  median(): number | undefined {
+    return this.#read((count, at) => meanOf(at(Math.max(1, Math.ceil(count / 2))), at(Math.floor(count / 2) + 1)));
+  }
+
+  /** The shortest duration that at least a share `q` of them does not exceed (nearest rank), in ms. Undefined when there are none. */
+  quantile(q: number): number | undefined {
+    return this.#read((count, at) => at(Math.max(1, Math.ceil(q * count))));
+  }
+
+  /** `at` gives the duration of a rank from 1 on: exact when all were added one by one, else within the relative error. */
+  #read(figure: (count: number, at: (rank: number) => number | undefined) => number | undefined): number | undefined {
     if (this.#counted.length === 0) {
       const sorted = this.#values.toSorted((a, b) => a - b);
-      return shares.map((q) => sorted[rankOf(q, sorted.length) - 1]);
+      return figure(sorted.length, (rank) => sorted[rank - 1]);
     }
     return this.#together((first, next) => {
-      let total = 0;
-      for (let bin = first; bin < next; bin += 1) total += counts[bin] ?? 0;
-      return shares.map((q) => quantileOf(rankOf(q, total), first, next));
+      let count = 0;
+      for (let bin = first; bin < next; bin += 1) count += counts[bin] ?? 0;
+      return figure(count, (rank) => durationAt(rank, first, next));
     });
   }
 
@@ -129,16 +136,16 @@ export class Durations {
   }
 }
 
+function meanOf(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : (a + b) / 2;
+}
+
 /** Of what stands in `counts`. */
-function quantileOf(rank: number, first: number, next: number): number | undefined {
+function durationAt(rank: number, first: number, next: number): number | undefined {
   let seen = 0;
   for (let bin = first; bin < next; bin += 1) {
     seen += counts[bin] ?? 0;
     if (seen >= rank) return middleOf(bin);
   }
   return undefined;
-}
-
-function rankOf(q: number, count: number): number {
-  return Math.max(1, Math.ceil(q * count));
 }

@@ -259,8 +259,7 @@ function addCounts(sum: Counts, added: Counts, times: 1 | -1 = 1): void {
 }
 
 function durationFigures(durations: Durations): DurationFigures {
-  const [median, p90] = durations.quantiles([0.5, 0.9]);
-  return { medianSeconds: seconds(median), p90Seconds: seconds(p90) };
+  return { medianSeconds: seconds(durations.median()), p90Seconds: seconds(durations.quantile(0.9)) };
 }
 
 function seconds(ms: number | undefined): number | null {

@@ -25,23 +25,41 @@ t.test('[4.13] a quantile of counted durations is within one percent of the exac
       for (const value of values) single.add(value);
       for (const q of [0, 0.1, 0.5, 0.9, 0.99, 1]) {
         const is = exact(values, q);
-        t.ok(Math.abs((counted.quantiles([q])[0] ?? 0) - is) <= Math.max(1, is * relativeError), `${shape}, ${count}, ${q}: ${counted.quantiles([q])[0]} for ${is}`);
-        t.equal(single.quantiles([q])[0], is, 'exact when each was added itself');
+        t.ok(Math.abs((counted.quantile(q) ?? 0) - is) <= Math.max(1, is * relativeError), `${shape}, ${count}, ${q}: ${counted.quantile(q)} for ${is}`);
+        t.equal(single.quantile(q), is, 'exact when each was added itself');
       }
     }
   }
 });
 
+t.test('[4.13] the median of an even number is the mean of the two in the middle', async (t) => {
+  const medianOf = (...values: number[]): number | undefined => {
+    const durations = new Durations();
+    for (const value of values) durations.add(value);
+    return durations.median();
+  };
+  t.equal(medianOf(), undefined);
+  t.equal(medianOf(7), 7);
+  t.equal(medianOf(12_990, 5_551.9), 9_270.95);
+  t.equal(medianOf(3, 1, 2), 2);
+  t.equal(medianOf(1, 2, 3, 10), 2.5);
+  const counted = new Durations();
+  counted.addEncoded(encodeBins(new Map([[binOf(1000), 2], [binOf(3000), 1], [binOf(9000), 1]])));
+  t.ok(Math.abs((counted.median() ?? 0) - 2000) <= 2000 * relativeError, `${counted.median()} of counted ones`);
+});
+
 t.test('[4.13] none, mixed, taken away, beyond the last bin', async (t) => {
-  t.equal(new Durations().quantiles([0.5])[0], undefined);
+  t.equal(new Durations().quantile(0.5), undefined);
+  t.equal(new Durations().median(), undefined);
   const gone = new Durations();
   gone.addEncoded(encodeBins(new Map([[5, 0]])));
-  t.equal(gone.quantiles([0.5])[0], undefined);
+  t.equal(gone.quantile(0.5), undefined);
+  t.equal(gone.median(), undefined);
   const mixed = new Durations();
   mixed.addEncoded(encodeBins(new Map([[binOf(1000), 2]])));
   mixed.add(5000);
-  t.ok(Math.abs((mixed.quantiles([0.5])[0] ?? 0) - 1000) <= 10);
-  t.ok(Math.abs((mixed.quantiles([1])[0] ?? 0) - 5000) <= 50);
+  t.ok(Math.abs((mixed.quantile(0.5) ?? 0) - 1000) <= 10);
+  t.ok(Math.abs((mixed.quantile(1) ?? 0) - 5000) <= 50);
   const bins: Bins = new Map([[3, -2], [9, 1]]);
   addBins(bins, encodeBins(new Map([[3, 2]])));
   t.equal(encodeBins(bins).length, 2, 'an empty bin takes no room');
@@ -58,6 +76,6 @@ t.test('[4.13] none, mixed, taken away, beyond the last bin', async (t) => {
   const taken = new Durations();
   taken.addEncoded(encodeBins(new Map([[900, 5]])));
   less.addCounted(taken.counted(), -1);
-  t.equal(less.quantiles([1])[0], less.quantiles([0])[0], 'taken away is as never added');
+  t.equal(less.quantile(1), less.quantile(0), 'taken away is as never added');
   t.ok(Number.isFinite(binOf(Number.MAX_SAFE_INTEGER)));
 });

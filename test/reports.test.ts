@@ -87,7 +87,7 @@ t.test('reports', async (t) => {
       await setStatus(chat.id, 'solved', owner.token);
     }
     const times1 = await report('tickets/response-times?channel=chat', owner.token);
-    t.strictSame([times1.firstResponse, times1.resolution], [{ medianSeconds: 60, p90Seconds: 1000 }, { medianSeconds: 600, p90Seconds: 50_000 }]);
+    t.strictSame([times1.firstResponse, times1.resolution], [{ medianSeconds: 75, p90Seconds: 1000 }, { medianSeconds: 900, p90Seconds: 50_000 }]);
     t.strictSame(await report('tickets/response-times', owner.token).then(({ firstResponse, resolution }) => [firstResponse, resolution]), Array.from({ length: 2 }, () => ({ medianSeconds: null, p90Seconds: null })), 'no tickets, no times');
 
     const missed = await service.chat(owner);

@@ -29,12 +29,14 @@ const isWithin = (conversation: ConversationRecord, scope: ReportScope, range: {
 function plainTotals(conversations: readonly ConversationRecord[], scope: ReportScope, range: { fromMs: number; toMs: number }) {
   const figures = conversations.filter((conversation) => isWithin(conversation, scope, range)).flatMap((conversation) => figuresOf(reported(conversation)) ?? []);
   const sum = (name: keyof Totals): number => figures.reduce((total, one) => total + Number((one as unknown as Record<string, number>)[name]), 0);
-  const quantile = (values: (number | undefined)[], q: number): number | null => {
+  const times = (values: (number | undefined)[]) => {
     const sorted = values.filter((value) => value !== undefined).sort((a, b) => a - b);
-    const value = sorted[Math.max(1, Math.ceil(q * sorted.length)) - 1];
-    return value === undefined ? null : value / 1000;
+    const at = (index: number): number => (sorted[index] ?? Number.NaN) / 1000;
+    if (sorted.length === 0) return { medianSeconds: null, p90Seconds: null };
+    const isOdd = sorted.length % 2 === 1;
+    const middle = Math.floor(sorted.length / 2);
+    return { medianSeconds: isOdd ? at(middle) : (at(middle - 1) + at(middle)) / 2, p90Seconds: at(Math.ceil(0.9 * sorted.length) - 1) };
   };
-  const times = (values: (number | undefined)[]) => ({ medianSeconds: quantile(values, 0.5), p90Seconds: quantile(values, 0.9) });
   return {
     counts: Object.fromEntries((['conversations', 'open', 'pending', 'solved', 'closed', 'missed', 'rated', 'ratingSum'] as const).map((name) => [name, sum(name)])),
     firstResponse: times(figures.map(({ firstResponseMs }) => firstResponseMs)),
