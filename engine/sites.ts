@@ -104,7 +104,7 @@ export function allowsOrigin(site: Pick<SiteRecord, 'allowedOrigins'>, origin: s
 }
 
 /** An entry in its stored form: `[scheme://][*.]host[:port]`, in lower case, the host as browsers send it. */
-const entryForm = /^(?:(https?):\/\/)?(\*\.)?([^/:*?#@\s]+)(?::(\d{1,5}))?\/?$/i;
+const entryForm = /^(?:(https?):\/\/)?(\*\.)?(\[[^\]\s]+\]|[^/:*?#@\s]+)(?::(\d{1,5}))?\/?$/i;
 const defaultPort: Readonly<Record<string, string>> = { http: '80', https: '443' };
 
 function matchesOrigin(entry: string, origin: URL): boolean {
@@ -134,8 +134,9 @@ function requireOrigins(origins: readonly string[]): readonly string[] {
 const hostName = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const maxHostChars = 253;
 
-/** A host name in the form that browsers send it: lower case, other scripts as Punycode (RFC 5891). Undefined for what is none. */
+/** A host name or an address in the form that browsers send it: lower case, other scripts as Punycode (RFC 5891), IPv6 in brackets. Undefined for what is none. */
 export function hostNameOf(text: string): string | undefined {
+  if (/^\[[\da-f:.]+\]$/i.test(text)) return URL.parse(`http://${text}`)?.hostname;
   const host = /[:/?#@\\\s]/.test(text) ? '' : domainToASCII(text);
   return host.length <= maxHostChars && hostName.test(host) ? host : undefined;
 }
@@ -144,8 +145,9 @@ function requireDomain(domain: string): string {
   return hostNameOf(domain) ?? refuseField('invalid_body', 'domain', 'must be a host name, such as example.com');
 }
 
-/** The domain and its www variant. */
+/** The domain and its www variant; an address has none. */
 function originsOf(domain: string): readonly string[] {
+  if (/^\[|(?:^|\.)\d+$/.test(domain)) return [domain];
   return [domain, domain.startsWith('www.') ? domain.slice('www.'.length) : `www.${domain}`];
 }
 

@@ -2,6 +2,7 @@
 // Nothing else reads process.env.
 
 import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
 
 export interface Config {
   readonly port: number;
@@ -184,12 +185,18 @@ function dnsServers(env: Environment): readonly string[] | undefined {
 }
 
 const hostName = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+/** What ends in a number is an IPv4 address, or meant to be one (WHATWG URL standard). */
+const endsInNumber = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
 
-/** The host of BASE_URL may be one that no mail could be sent to, such as an address; nobody who takes no mail needs to care. */
+function isHostName(text: string): boolean {
+  return hostName.test(text) && !endsInNumber.test(text);
+}
+
+/** The host of BASE_URL may be one that no mail could be sent to, such as an IP address; nobody who takes no mail needs to care. */
 function mailHostOf(env: Environment, baseHost: string): string {
   const text = (env['MAIL_HOST'] ?? '').toLowerCase();
-  if (text === '') return hostName.test(baseHost) ? baseHost : 'localhost';
-  if (!hostName.test(text)) throw new ConfigError(`MAIL_HOST must be a host name such as mail.example.com, not ${text}`);
+  if (text === '') return isHostName(baseHost) ? baseHost : 'localhost';
+  if (!isHostName(text)) throw new ConfigError(`MAIL_HOST must be a host name such as mail.example.com, not ${text}`);
   return text;
 }
 
@@ -286,7 +293,8 @@ function secret(env: Environment, name: string): string | undefined {
 
 function address(env: Environment, name: string, fallback: string): string {
   const text = env[name] ?? fallback;
-  if (!/^[^\s@<>,"]+@[^\s@<>,"]+$/.test(text)) throw new ConfigError(`${name} must be a mail address, such as support@example.com, not ${text}`);
+  const [localPart = '', host = '', ...more] = text.split('@');
+  if (!/^[^\s<>,"]+$/.test(localPart) || more.length > 0 || !isHostName(domainToASCII(host))) throw new ConfigError(`${name} must be a mail address, such as support@example.com, not ${text}`);
   return text;
 }
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { allowsOrigin } from '../engine/sites.ts';
-import { startService } from './support/service.ts';
+import { password, startService } from './support/service.ts';
 
 t.test('sites', async (t) => {
   const service = await startService(t);
@@ -103,6 +103,18 @@ t.test('sites', async (t) => {
   });
 });
 
+t.test('[4.16] a site may be reached by an IP address, and what was read of it can be written back', async (t) => {
+  const service = await startService(t);
+  for (const [host, name] of [['192.168.1.5:3000', '192.168.1.5'], ['[2001:DB8::0:5]:3000', '[2001:db8::5]']]) {
+    const { body } = await service.post('/auth/register', { email: `owner@${name?.length}.example`, password, workspaceName: 'Shop', siteUrl: `http://${host}/shop` });
+    const [site] = (await service.get('/sites', body.token)).body.sites;
+    t.match(site, { domain: name, allowedOrigins: [name] });
+    t.equal(site.allowedOrigins.length, 1, 'an address has no www');
+    const { domain, allowedOrigins } = site;
+    t.match(await service.patch(`/sites/${site.id}`, { expectedVersion: 1, domain, allowedOrigins }, body.token), { status: 200, body: { domain, allowedOrigins } });
+  }
+});
+
 t.test('[4.16] which origins an entry admits', async (t) => {
   const rows: [entry: string, admitted: string[], refused: string[]][] = [
     ['example.com', ['https://example.com', 'http://example.com', 'https://example.com:8443', 'https://EXAMPLE.com'], ['https://www.example.com', 'https://example.com.evil.example', 'https://notexample.com', 'https://example.co']],
@@ -114,6 +126,8 @@ t.test('[4.16] which origins an entry admits', async (t) => {
     ['example.com:443', ['https://example.com'], ['http://example.com']],
     ['localhost:3000', ['http://localhost:3000'], ['http://localhost', 'http://127.0.0.1:3000']],
     ['127.0.0.1', ['http://127.0.0.1:5173'], ['http://127.0.0.2']],
+    ['[::1]', ['http://[::1]:5173', 'https://[0:0::1]'], ['http://[::2]', 'http://localhost']],
+    ['http://[::1]:5173', ['http://[::1]:5173'], ['http://[::1]']],
     ['*.example.com', ['https://a.example.com', 'https://a.b.c.example.com', 'http://a.example.com:8080', 'https://A.Example.COM'], ['https://example.com', 'https://evilexample.com', 'https://a.example.com.evil.example', 'https://.example.com']],
     ['https://*.example.com', ['https://a.example.com'], ['http://a.example.com', 'https://a.example.com:8443', 'https://example.com']],
     ['https://*.example.com:8443', ['https://a.b.example.com:8443'], ['https://a.example.com']],

@@ -120,6 +120,19 @@ t.test('[4.6] a workspace without a site gets one with its first ticket', async 
   t.equal((await service.get('/sites', owner.token)).body.sites.length, 1, 'once');
 });
 
+t.test('[4.6] [4.20] tickets and mail need no host name: the service may be reached by an IP address', async (t) => {
+  for (const host of ['203.0.113.5', '[2001:db8::5]']) {
+    const service = await startService(t, { env: { BASE_URL: `http://${host}:8080` } });
+    const { body } = await service.post('/auth/register', { email: 'solo@example.com', password: 'correct horse battery staple', workspaceName: 'Solo' });
+    t.equal((await service.post('/tickets', ticket, body.token)).status, 201, host);
+    const mailbox = await service.mailbox({ token: body.token });
+    t.equal(mailbox.address, 'solo@localhost');
+    t.equal((await service.deliver(mailbox, {})).status, 200);
+    t.equal((await service.tickets(body.token)).length, 2);
+    t.match((await service.get('/sites', body.token)).body.sites, [{ domain: 'solo.localhost' }]);
+  }
+});
+
 t.test('[4.6] 500 site_bootstrap_failed when no site can be made, and nothing of the ticket is left', async (t) => {
   const service = await startService(t);
   const { body } = await service.post('/auth/register', { email: 'solo@example.com', password: 'correct horse battery staple', workspaceName: 'Solo' });
