@@ -11,11 +11,11 @@ import { changeConversation, conversationKind } from './conversation.ts';
 import { auditingMembers } from './departments.ts';
 import { requireSeat } from './entitlements.ts';
 import { refuse, refuseField } from './errors.ts';
-import { revertHandshake } from './handshake.ts';
+import { endHandshake, revertHandshake } from './handshake.ts';
 import { issueJoinCode } from './joining.ts';
 import { appendSystemLine } from './messages.ts';
 import { revokeGrantsOf } from './oauth.ts';
-import { ringAnew, ringFreeAgents } from './ringing.ts';
+import { hasCaller, ringAnew, ringFreeAgents } from './ringing.ts';
 import { addAgent, type AgentView, agentView, inviteStatusOf, isActive, ownerOf, putAgent, requireAgent, theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
 import { command } from './runtime/command.ts';
@@ -181,8 +181,10 @@ function returnPageOf(ctx: Context, agent: AgentRecord): void {
     if (conversation === undefined) continue;
     const settled = conversation.handshake?.toAgentId === agent.id ? revertHandshake(ctx, conversation) : conversation;
     if (settled.assignedAgentId !== agent.id) continue;
-    const free = changeConversation(ctx, settled, { assignedAgentId: null });
-    ringAnew(ctx, settled, free);
+    // A caller rings whoever is there, so an offer of the call is over.
+    const unoffered = hasCaller(ctx, settled) ? endHandshake(ctx, settled) : settled;
+    const free = changeConversation(ctx, unoffered, { assignedAgentId: null });
+    ringAnew(ctx, unoffered, free);
     appendSystemLine(ctx, free, `${agent.name} left; this is back in the queue.`);
   }
   if (ids.length === returnPage) ctx.setDeadline(returnDeadline, agent.id, ctx.nowMs);

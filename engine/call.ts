@@ -1,6 +1,7 @@
 // The call actor beside its conversation's: how far the call is, who is on the phone, and its timeline. How a change of it is
 // written and told stands here, and nothing of who may ask for it: that is calls.ts, ringing.ts and carrier-events.ts.
 
+import type { AgentRecord } from '../store/agents.ts';
 import { type CallEventDetail, type CallEventRecord, callEventsOf, type CallEventType, insertCallEvent } from '../store/call-events.ts';
 import { type CallPhase, type CallRecord, findCall, insertCall, updateCall } from '../store/calls.ts';
 import { findContact } from '../store/contacts.ts';
@@ -8,6 +9,7 @@ import type { ConversationRecord, Handshake } from '../store/conversations.ts';
 import { findPhoneNumber, type PhoneNumberRecord } from '../store/phone-numbers.ts';
 import { orderCall } from './carrier-orders.ts';
 import { audienceOf, conversationKind } from './conversation.ts';
+import { refuse } from './errors.ts';
 import { type EventType, tell } from './events.ts';
 import { foldCallChange } from './rollups.ts';
 import type { Context, View } from './runtime/context.ts';
@@ -107,6 +109,15 @@ export function requireState(view: Pick<View, 'state'>, conversationId: string):
   const call = view.state(callKind, conversationId);
   if (call === undefined) throw new Error(`conversation ${conversationId} is a call without its row`);
   return call;
+}
+
+/**
+ * A call that goes on belongs to its agent: by no route may another but an admin end it, move it or give it away. Refuses
+ * not_assigned.
+ */
+export function requireCallHolder(view: Pick<View, 'state'>, agent: AgentRecord, conversation: ConversationRecord): void {
+  if (conversation.channel !== 'call' || agent.role === 'admin' || conversation.assignedAgentId === agent.id) return;
+  if (requireState(view, conversation.id).phase !== 'ended') refuse('not_assigned');
 }
 
 export function numberOf(view: Pick<View, 'state'>, call: CallRecord): PhoneNumberRecord {

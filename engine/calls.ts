@@ -14,7 +14,7 @@ import { refuse } from './errors.ts';
 import { endHandshake, offer, requireRecipient } from './handshake.ts';
 import { maxHoldChanges } from './limits.ts';
 import { appendSystemLine } from './messages.ts';
-import { ringTarget } from './ringing.ts';
+import { notAnswered, ringTarget } from './ringing.ts';
 import { noteAssignment } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
@@ -147,7 +147,7 @@ function requireOwnCall(ctx: Context, conversationId: string): ReturnType<typeof
 
 function requireAnswered(conversation: ConversationRecord, call: CallState): void {
   if (call.phase === 'ended' || call.phase === 'voicemail') refuseLost('call_ended', conversation);
-  if (call.phase === 'ringing') refuse('conflict', { message: 'Nobody has answered this call yet.' });
+  if (call.phase === 'ringing') refuse('conflict', { message: notAnswered });
 }
 
 function readBack(view: View, conversationId: string): CallView {

@@ -4,12 +4,13 @@
 import type { AgentRecord } from '../store/agents.ts';
 import type { ConversationRecord } from '../store/conversations.ts';
 import { isSenior, worksIn } from './access.ts';
+import { requireCallHolder } from './call.ts';
 import { changeConversation, conversationKind, conversationView, type ConversationView, requireReachable, requireVersion } from './conversation.ts';
 import { refuse } from './errors.ts';
 import type { EventType } from './events.ts';
 import { handshakeMs } from './limits.ts';
 import { appendSystemLine } from './messages.ts';
-import { handCall, ringAnew, wouldBeInTwoCalls } from './ringing.ts';
+import { handCall, requireSilent, ringAnew, wouldBeInTwoCalls } from './ringing.ts';
 import { isActive, noteAssignment, requireAgent, theRoster } from './roster.ts';
 import { drainQueue, routeChat } from './routing.ts';
 import { isoTime } from './runtime/clock.ts';
@@ -33,12 +34,15 @@ interface Answer {
 
 /**
  * A new assignment replaces an offer that stands. Whoever has the conversation already just keeps it. Refuses not_found,
- * forbidden (scope; force by an agent), stale_version, semantic_error (cannot take it).
+ * forbidden (scope; force by an agent), not_assigned for another's call that goes on, stale_version, conflict for a call that
+ * nobody has answered yet, semantic_error (cannot take it).
  */
 export const assignToAgent = command('conversation.assignToAgent', (ctx, params: AssignParams): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
   if (params.force === true && !isSenior(agent)) refuse('forbidden', { message: 'Only admins and supervisors may assign without asking.' });
+  requireCallHolder(ctx, agent, conversation);
   requireVersion(conversation, params.expectedVersion);
+  requireSilent(ctx, conversation);
   const recipient = requireRecipient(ctx, conversation, params.agentId);
   const free = endHandshake(ctx, conversation);
   if (free.assignedAgentId === recipient.id) return answer(free);
@@ -133,9 +137,10 @@ export interface AssignDepartmentParams {
   readonly expectedVersion?: number | undefined;
 }
 
-/** At once: into the department's queue, with nobody assigned; a chat is routed there. Refuses not_found, forbidden, stale_version. */
+/** At once: into the department's queue, with nobody assigned; a chat is routed there. Refuses not_found, forbidden, not_assigned for another's call that goes on, stale_version. */
 export const assignToDepartment = command('conversation.assignToDepartment', (ctx, params: AssignDepartmentParams): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
+  requireCallHolder(ctx, agent, conversation);
   requireVersion(conversation, params.expectedVersion);
   const department = theRoster(ctx).departments.get(params.departmentId) ?? refuse('not_found');
   const free = endHandshake(ctx, conversation);

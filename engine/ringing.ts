@@ -9,6 +9,7 @@ import { worksIn } from './access.ts';
 import { type CallState, callKind, changeCall, numberOf, requireState, ringTimeoutDeadline, tellOfCall } from './call.ts';
 import { alreadyGreeted, greetingOf, orderCall } from './carrier-orders.ts';
 import { conversationKind } from './conversation.ts';
+import { refuse } from './errors.ts';
 import { ringMs } from './limits.ts';
 import { isActive, theRoster } from './roster.ts';
 import type { Context, View } from './runtime/context.ts';
@@ -16,6 +17,7 @@ import type { Context, View } from './runtime/context.ts';
 /** Whose call it is to answer. */
 export type RingTarget = { readonly kind: 'all' } | { readonly kind: 'department'; readonly departmentId: string } | { readonly kind: 'agent'; readonly agentId: string };
 
+export const notAnswered = 'Nobody has answered this call yet.';
 /** Ringing calls looked at when somebody becomes free; a caller behind so many others waits for one of those to be answered. */
 const maxRungAtOnce = 50;
 
@@ -53,11 +55,17 @@ export function handCall(ctx: Context, before: ConversationRecord, after: Conver
   ringFreeAgents(ctx);
 }
 
+/** Whether somebody waits or speaks on the line. */
+export function hasCaller(view: Pick<View, 'state'>, conversation: ConversationRecord): boolean {
+  if (conversation.channel !== 'call') return false;
+  const { phase } = requireState(view, conversation.id);
+  return phase === 'active' || phase === 'ringing';
+}
+
 /** The conversation went to a department, or lost its agent: a caller who is still there rings anew. */
 export function ringAnew(ctx: Context, before: ConversationRecord, after: ConversationRecord): void {
-  if (after.channel !== 'call') return;
+  if (!hasCaller(ctx, after)) return;
   const call = requireState(ctx, after.id);
-  if (call.phase !== 'active' && call.phase !== 'ringing') return;
   const detail = after.departmentId === null ? {} : { departmentId: after.departmentId };
   const freed = changeCall(ctx, call, { phase: 'ringing', agentId: null, isOnHold: false }, { eventType: 'transferred', detail });
   const number = numberOf(ctx, call);
@@ -65,6 +73,11 @@ export function ringAnew(ctx: Context, before: ConversationRecord, after: Conver
   tellOfCall(ctx, 'call.transferred', after.id, { before });
   ring(ctx, after, freed);
   ringFreeAgents(ctx);
+}
+
+/** A call is given to who answers it, and to nobody before. Refuses conflict. */
+export function requireSilent(view: Pick<View, 'state'>, conversation: ConversationRecord): void {
+  if (conversation.channel === 'call' && requireState(view, conversation.id).phase === 'ringing') refuse('conflict', { message: notAnswered });
 }
 
 /** Whether the agent is on the phone already, so that it cannot have the caller of this conversation too. */

@@ -2,7 +2,7 @@
 
 import type { ConversationRecord, ConversationStatus } from '../store/conversations.ts';
 import { callingAgent, worksIn } from './access.ts';
-import { endCallOf, tellOfCall } from './call.ts';
+import { endCallOf, requireCallHolder, tellOfCall } from './call.ts';
 import { changeConversation, type ConversationChanges, conversationKind, conversationView, type ConversationView, requireReachable } from './conversation.ts';
 import { refuse } from './errors.ts';
 import { endHandshake } from './handshake.ts';
@@ -31,18 +31,20 @@ interface Answer {
   readonly conversation: ConversationView;
 }
 
-/** Takes no version check (specification 3). Refuses not_found, forbidden, illegal_status_transition. */
+/** Takes no version check (specification 3). Refuses not_found, forbidden, illegal_status_transition; not_assigned for another's call that this would end. */
 export const setStatus = command('conversation.status', (ctx, params: { conversationId: string; status: Exclude<ConversationStatus, 'closed'> }): Answer => {
-  const { conversation } = requireReachable(ctx, params.conversationId);
+  const { agent, conversation } = requireReachable(ctx, params.conversationId);
   if (!transitions[conversation.status].includes(params.status)) {
     refuse('illegal_status_transition', { message: `A conversation that is ${conversation.status} cannot become ${params.status}.`, detail: { from: conversation.status, to: params.status } });
   }
+  if (!isWorkedOn(params.status)) requireCallHolder(ctx, agent, conversation);
   return { conversation: conversationView(moveTo(ctx, conversation, params.status)) };
 });
 
-/** From every status; from spam it changes nothing (decisions). */
+/** From every status; from spam it changes nothing (decisions). Refuses not_found, forbidden; not_assigned for another's call that goes on. */
 export const markSpam = command('conversation.spam', (ctx, params: { conversationId: string }): Answer => {
-  const { conversation } = requireReachable(ctx, params.conversationId);
+  const { agent, conversation } = requireReachable(ctx, params.conversationId);
+  requireCallHolder(ctx, agent, conversation);
   return { conversation: conversationView(conversation.status === 'spam' ? conversation : moveTo(ctx, conversation, 'spam')) };
 });
 
@@ -61,7 +63,7 @@ export const autoClose = command('conversation.autoClose', (ctx, params: Deadlin
 
 /** The move itself, with all that follows from it. The caller has checked that it is legal. */
 export function moveTo(ctx: Context, conversation: ConversationRecord, status: ConversationStatus): ConversationRecord {
-  const stays = status === 'open' || status === 'pending';
+  const stays = isWorkedOn(status);
   const free = stays ? conversation : endHandshake(ctx, conversation);
   const changes: ConversationChanges = { status, ...timesOf(ctx, free, status), ...(stays ? assigneeOf(ctx, free) : {}) };
   const endsCall = !stays && conversation.channel === 'call' && endCallOf(ctx, conversation.id);
@@ -76,6 +78,11 @@ export function moveTo(ctx: Context, conversation: ConversationRecord, status: C
   if (status === 'open') return routeChat(ctx, told);
   if (conversation.channel === 'chat' && conversation.status === 'open') drainQueue(ctx);
   return told;
+}
+
+/** Of such a conversation an offer and a call go on. */
+function isWorkedOn(status: ConversationStatus): boolean {
+  return status === 'open' || status === 'pending';
 }
 
 /** A customer's message brings a solved or closed conversation back; a spam one stays (decisions 4.5). */

@@ -182,7 +182,7 @@ t.test('a call from its first ring to its end', async (t) => {
       t.same(timelineOf(await read(id)), ['ringing', 'answered', 'ended']);
     }
     const { id } = await ringLine(service, line);
-    await service.post(`/conversations/${id}/spam`, undefined, ann.token);
+    await service.post(`/conversations/${id}/spam`, undefined, owner.token);
     t.match(await read(id), { status: 'spam', state: 'ended' }, 'a ringing one too');
     const fresh = await ringLine(service, line);
     t.equal((await service.post(`/calls/${fresh.id}/answer`, undefined, ann.token)).status, 200, 'and its agent is free again');

@@ -178,8 +178,8 @@ export const conversationRoutes = [
 
   route({
     ...action('conversation.status', '/status', 'Change the status', { body: Type.Object({ status: RequestedStatus }) }),
-    description: 'open to pending, solved or spam; pending to open, solved or spam; solved to open; spam to open; closed to open or solved.',
-    refusals: ['forbidden', 'illegal_status_transition'],
+    description: 'open to pending, solved or spam; pending to open, solved or spam; solved to open; spam to open; closed to open or solved. What would end a call is its agent\'s and the admins\' to do: 403 not_assigned.',
+    refusals: ['forbidden', 'not_assigned', 'illegal_status_transition'],
     run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(setStatus, { workspaceId, caller, params: { ...params, status: body.status } }),
   }),
 
@@ -189,16 +189,17 @@ export const conversationRoutes = [
     }),
     description:
       'The recipient has 30 seconds to accept or decline; else it stays with who had it. With force, which needs an admin or a supervisor, it is assigned at once. ' +
-      'An offer that stands is replaced. Offering it to who has it already changes nothing more.',
-    refusals: ['forbidden', 'stale_version', 'semantic_error'],
+      'An offer that stands is replaced. Offering it to who has it already changes nothing more. A call that goes on is its agent\'s and the admins\' to give (403 not_assigned), ' +
+      'one that rings is nobody\'s before it is answered (409 conflict).',
+    refusals: ['forbidden', 'not_assigned', 'stale_version', 'conflict', 'semantic_error'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(assignToAgent, { workspaceId, caller, params: { ...params, agentId: body.agentId, expectedVersion: body.expectedVersion, note: body.note, force: body.force } }),
   }),
 
   route({
     ...action('conversation.assignToDepartment', '/assign-to-department', 'Move to a department', { body: Type.Object({ departmentId: Id, expectedVersion: Type.Optional(ExpectedVersion) }) }),
-    description: 'At once: into the department\'s queue, with nobody assigned; a chat goes to its next free agent.',
-    refusals: ['forbidden', 'stale_version'],
+    description: 'At once: into the department\'s queue, with nobody assigned; a chat goes to its next free agent. A call that goes on is its agent\'s and the admins\' to move: 403 not_assigned.',
+    refusals: ['forbidden', 'not_assigned', 'stale_version'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(assignToDepartment, { workspaceId, caller, params: { ...params, departmentId: body.departmentId, expectedVersion: body.expectedVersion } }),
   }),
@@ -226,7 +227,8 @@ export const conversationRoutes = [
 
   route({
     ...action('conversation.spam', '/spam', 'Mark as spam', { body: undefined }),
-    refusals: ['forbidden'],
+    description: 'From every status; what is spam stays so. A call that goes on is ended, by its agent or an admin alone: 403 not_assigned.',
+    refusals: ['forbidden', 'not_assigned'],
     run: ({ workspaceId, caller, params }, { engine }) => engine.execute(markSpam, { workspaceId, caller, params }),
   }),
 
