@@ -36,7 +36,7 @@ const addonFeatures = { ai: ['ai'] } as const satisfies Record<Addon, readonly F
 
 export function planIdOf(view: Pick<View, 'state'>): PlanId {
   const { plan } = theWorkspace(view);
-  return plan in plans ? (plan as PlanId) : 'chat';
+  return Object.hasOwn(plans, plan) ? (plan as PlanId) : 'chat';
 }
 
 export function planOf(view: Pick<View, 'state'>): Plan {

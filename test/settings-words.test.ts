@@ -104,7 +104,8 @@ t.test('placeholders are those that the service documents', async (t) => {
   const create = savedReplyRoutes.find(({ operation }) => operation === 'savedReply.create');
   const documented = [...JSON.stringify(create?.body).matchAll(/\{\{([\w.]+)\}\}/g)].map(([, name]) => name);
   t.same(placeholders.map(({ name }) => name).sort(), documented.sort());
-  t.equal(filledIn('Hello {{visitor.firstName}} {{ agent.name }}, {{nothing}}', { 'agent.name': 'Ada {{visitor.name}}' }), 'Hello Carla Ada {{visitor.name}}, {{nothing}}', 'once, and what is none stays');
+  t.equal(filledIn('Hello {{visitor.firstName}} {{ agent.name }}, {{nothing}}', new Map([['agent.name', 'Ada {{visitor.name}}']])), 'Hello Carla Ada {{visitor.name}}, {{nothing}}', 'once, and what is none stays');
+  for (const name of ['constructor', 'toString', '__proto__']) t.equal(filledIn(`{{${name}}}`), `{{${name}}}`, 'what every object has is none');
   t.same(unknownPlaceholders('{{visitor.name}} {{visitor.nam}} {{}} {{visitor.nam}}'), ['visitor.nam', '']);
 });
 

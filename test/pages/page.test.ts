@@ -9,6 +9,7 @@ import { filesOf } from '../../http/pages/inbox/composed-files.ts';
 import { conversationOf, knownConversations, peekConversation, remember } from '../../http/pages/inbox/conversations.ts';
 import { draftOf, keepDraft } from '../../http/pages/inbox/drafts.ts';
 import { listOf, pagers } from '../../http/pages/inbox/lists.ts';
+import { resolveReply } from '../../http/pages/inbox/saved-replies.ts';
 import { holdNotices, notices, notify } from '../../http/pages/notices.ts';
 import type { Agent, Call, Conversation } from '../../http/pages/records.ts';
 import { setServerTime } from '../../http/pages/server-clock.ts';
@@ -64,6 +65,13 @@ t.test('a draft is its writer\'s alone', async (t) => {
   t.strictSame(draftOf('c'), draft);
   keepDraft('c', { ...draft, body: '' });
   t.equal(draftOf('c'), undefined);
+});
+
+t.test('[4.17] placeholders are filled in; what names none stays, also what every object has', async (t) => {
+  const scene = { visitor: { name: 'Kim Lee', email: 'kim@example.org' }, agentName: 'Ann', workspaceName: 'Shop', subject: null };
+  t.equal(resolveReply('Hello {{visitor.firstName}} {{ visitor.name }} of {{visitor.email}}, {{agent.name}} of {{workspace.name}}', scene), 'Hello Kim Kim Lee of kim@example.org, Ann of Shop');
+  t.equal(resolveReply('{{visitor.name}}, {{visitor.firstName}}!', { ...scene, visitor: undefined }), 'there, there!');
+  for (const name of ['conversation.subject', 'visitor.phone', 'constructor', 'toString', 'hasOwnProperty', '__proto__']) t.equal(resolveReply(`a {{${name}}} b`, scene), `a {{${name}}} b`);
 });
 
 t.test('letters are keys until somebody turns them off; those of the system are none', async (t) => {

@@ -79,13 +79,13 @@ export interface ReplyScene {
 /** Fills in what the specification names (2, saved replies); anything else in braces stays as it is. */
 export function resolveReply(body: string, { visitor, agentName, workspaceName, subject }: ReplyScene): string {
   const name = visitor?.name?.trim() ?? '';
-  const values: Readonly<Record<string, string | undefined>> = {
-    'visitor.name': name === '' ? 'there' : name,
-    'visitor.firstName': name === '' ? 'there' : name.split(/\s+/u)[0],
-    'visitor.email': visitor?.email ?? '',
-    'agent.name': agentName,
-    'workspace.name': workspaceName,
-    'conversation.subject': subject ?? undefined,
-  };
-  return body.replaceAll(/\{\{\s*([\w.]+)\s*\}\}/g, (literal, key: string) => values[key] ?? literal);
+  const values = new Map([
+    ['visitor.name', name === '' ? 'there' : name],
+    ['visitor.firstName', name === '' ? 'there' : name.split(/\s+/u)[0]],
+    ['visitor.email', visitor?.email ?? ''],
+    ['agent.name', agentName],
+    ['workspace.name', workspaceName],
+    ['conversation.subject', subject ?? undefined],
+  ]);
+  return body.replaceAll(/\{\{\s*([\w.]+)\s*\}\}/g, (literal, key: string) => values.get(key) ?? literal);
 }

@@ -16,8 +16,8 @@ export const placeholders: readonly Placeholder[] = [
 ];
 
 /** With an example in each place; what is no placeholder stays as it is. */
-export function filledIn(body: string, own: Readonly<Record<string, string>> = {}): string {
-  return body.replaceAll(/\{\{\s*([\w.]+)\s*\}\}/g, (whole, name: string) => own[name] ?? placeholders.find((one) => one.name === name)?.example ?? whole);
+export function filledIn(body: string, own: ReadonlyMap<string, string> = new Map()): string {
+  return body.replaceAll(/\{\{\s*([\w.]+)\s*\}\}/g, (whole, name: string) => own.get(name) ?? placeholders.find((one) => one.name === name)?.example ?? whole);
 }
 
 /** What looks like a placeholder and is none: it would be sent as it stands. */

@@ -137,7 +137,7 @@ function BodyField({ form }: { readonly form: FormState<ReplyValues> }): JSX.Ele
   const { body } = form.values;
   const unknown = unknownPlaceholders(body);
   const current = me.value;
-  const own = current === undefined ? {} : { 'agent.name': current.agent.name, 'workspace.name': current.workspace.name };
+  const own = new Map(current === undefined ? [] : [['agent.name', current.agent.name], ['workspace.name', current.workspace.name]]);
   const insert = (name: string): void => {
     const text = `{{${name}}}`;
     const { selectionStart: start, selectionEnd: end } = area.current ?? { selectionStart: body.length, selectionEnd: body.length };
