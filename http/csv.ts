@@ -2,8 +2,11 @@
 
 export type Cell = string | number | boolean | null;
 
-/** What spreadsheets compute, also behind white space. Numbers are written as numbers and never come here. */
-const formula = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
+/**
+ * What spreadsheets compute, also behind white space or quotes. Where lists are separated by semicolons or tabs they take a quote behind a comma for
+ * a letter, and begin a cell at each of those, or a row at a line's end. Numbers are written as numbers and never come here.
+ */
+const formulas = /(^|[;\t\r\n])(?=[\s"']*[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
 
 /** With its line end. */
 export function csvLine(cells: readonly Cell[]): string {
@@ -13,6 +16,6 @@ export function csvLine(cells: readonly Cell[]): string {
 function csvCell(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell !== 'string') return String(cell);
-  const text = formula.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const text = cell.replace(formulas, "$1'");
+  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -10,5 +10,12 @@ t.test('[4.13] what a spreadsheet would compute is text', async (t) => {
     const cell = csvLine([text]).slice(0, -2).replace(/^"|"$/g, '').replaceAll('""', '"');
     t.equal(cell, `'${text}`, JSON.stringify(text));
   }
+  const inside: [string, string][] = [
+    ['Acme;=cmd|\' /C calc\'!A1', 'Acme;\'=cmd|\' /C calc\'!A1'],
+    ['a;"=1', 'a;\'"=1'],
+    ['a\t+1', 'a\t\'+1'],
+    ['a\n-1;b; @c', 'a\n\'-1;b;\' @c'],
+  ];
+  for (const [text, safe] of inside) t.equal(csvLine([text]), `"${safe.replaceAll('"', '""')}"\r\n`, `${JSON.stringify(text)}, where semicolons or tabs separate`);
   for (const text of ['a=1', '1-2', 'x@example.org', "'quoted", '']) t.equal(csvLine([text]), `${text}\r\n`, text);
 });
