@@ -6,6 +6,7 @@ import type { Cursor } from '../store/cursor.ts';
 import { conversationIdsOfAgent } from '../store/conversations.ts';
 import { endOneTimeTokens } from '../store/one-time-tokens.ts';
 import { allAgentChannels, callingAgent, requireAdmin } from './access.ts';
+import { mailAccountNotice, type Origin } from './account-notices.ts';
 import { revokeKeysOf } from './api-keys.ts';
 import { changeConversation, conversationKind } from './conversation.ts';
 import { auditingMembers } from './departments.ts';
@@ -103,7 +104,7 @@ export interface AgentChanges {
 type GroupsField = 'groupIds' | 'departments';
 
 /** Specification 4.7. A changed email must be reserved first. Refuses admin_required, not_found, last_admin, cannot_demote_owner, invalid_body. */
-export const changeAgent = command('agent.update', (ctx, params: { agentId: string; changes: AgentChanges; groupsField: GroupsField; baseUrl: string }): AgentView => {
+export const changeAgent = command('agent.update', (ctx, params: { agentId: string; changes: AgentChanges; groupsField: GroupsField; baseUrl: string; origin?: Origin }): AgentView => {
   const caller = callingAgent(ctx);
   const agent = requireAgent(ctx, params.agentId);
   const { changes } = params;
@@ -123,16 +124,20 @@ export const changeAgent = command('agent.update', (ctx, params: { agentId: stri
   };
   auditingMembers(ctx, [...new Set([...agent.groupIds, ...next.groupIds])], () => putAgent(ctx, next));
   auditChange(ctx, agent, next);
-  if (next.email !== agent.email) moveMailbox(ctx, next, params.baseUrl);
+  if (next.email !== agent.email) moveMailbox(ctx, agent, next, params);
   drainQueue(ctx);
   return agentView(next, theRoster(ctx));
 });
 
-/** What was mailed to the former address opens nothing any more; an invitation goes to the new one. */
-function moveMailbox(ctx: Context, agent: AgentRecord, baseUrl: string): void {
+/** What was mailed to the former address opens nothing any more; an invitation goes to the new one. Whoever has either is told, since it is by it that a password is reset. */
+function moveMailbox(ctx: Context, former: AgentRecord, agent: AgentRecord, { baseUrl, origin }: { baseUrl: string; origin?: Origin }): void {
   endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
   endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
-  if (!isActive(agent) && agent.deactivatedAt === null) issueJoinCode(ctx, agent, baseUrl);
+  if (isActive(agent)) {
+    const subject = 'The address of your account was changed';
+    mailAccountNotice(ctx, former, { subject, text: `From now on you sign in with ${agent.email}, and mail about your account goes there. ${former.email} opens nothing any more.`, origin, advice: 'If this is not what you want, tell an admin of the workspace at once.' });
+    mailAccountNotice(ctx, agent, { subject, text: `From now on you sign in with ${agent.email} instead of ${former.email}. Your password stays.`, origin, advice: 'If you do not know of this, tell an admin of the workspace.' });
+  } else if (agent.deactivatedAt === null) issueJoinCode(ctx, agent, baseUrl);
 }
 
 /** Specification 3. Refuses admin_required, not_found, cannot_deactivate_self, last_admin, cannot_deactivate_owner. */

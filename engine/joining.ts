@@ -2,13 +2,17 @@
 // in hashed; this file never sees one. Specification 3 (agent lifecycle), 4.1, 5.
 
 import type { AgentRecord } from '../store/agents.ts';
+import { apiKeysOf } from '../store/api-keys.ts';
 import { endOneTimeTokens, findOneTimeToken, insertOneTimeToken, type OneTimeToken } from '../store/one-time-tokens.ts';
 import { allAgentChannels, callingAgent } from './access.ts';
+import { mailAccountNotice, type Origin } from './account-notices.ts';
 import { startSubscription } from './billing.ts';
 import { refuse } from './errors.ts';
 import { joinCodeMs, resetTokenMs } from './limits.ts';
 import { hashOf, locatorOf } from './locator.ts';
 import { enqueueMail } from './mail.ts';
+import { oneLine } from './mail-addresses.ts';
+import { revokeGrantsOf } from './oauth.ts';
 import { addAgent, isActive, putAgent, theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
 import { isoTime } from './runtime/clock.ts';
@@ -114,16 +118,27 @@ export function requireResetting(view: View, token: string): AgentRecord {
   return requireTokenHolder(view, known, 'reset_token_expired');
 }
 
-/** Sets the password and revokes every session of the agent. Refuses reset_token_expired. */
-export const resetPassword = command('auth.resetPassword', (ctx, params: { token: string; passwordHash: string }): SignedIn => {
+/**
+ * Sets the password and revokes every session of the agent, and what it allowed to apps: whoever took the account over had both. Keys are the
+ * workspace's and go on; the mail names them. Refuses reset_token_expired.
+ */
+export const resetPassword = command('auth.resetPassword', (ctx, params: { token: string; passwordHash: string; origin?: Origin }): SignedIn => {
   const agent = requireResetting(ctx, params.token);
   const reset: AgentRecord = { ...agent, passwordHash: params.passwordHash, tokenVersion: agent.tokenVersion + 1 };
   endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
   putAgent(ctx, reset);
+  revokeGrantsOf(ctx, agent.id);
   // Nobody was signed in, but the token came from the agent's own mailbox.
   ctx.audit({ actorAgentId: agent.id, action: 'agent.reset_password', targetKind: 'agent', targetId: agent.id });
+  mailAccountNotice(ctx, reset, { subject: 'Your password was reset', text: ['A new password was chosen by a link that was mailed to you. Every sign-in of before has ended, and apps that acted for you need your consent again.', ...keysLine(ctx, agent.id)].join('\n\n'), origin: params.origin });
   return { agent: reset, workspace: theWorkspace(ctx) };
 });
+
+/** Keys act as who made them: whoever doubts an account doubts them too. */
+function keysLine(ctx: Context, agentId: string): string[] {
+  const names = apiKeysOf(ctx.db, agentId).map(({ name, prefix }) => `${oneLine(name)} (${prefix}…)`);
+  return names.length === 0 ? [] : [`API keys that you made go on: ${names.join(', ')}. Delete those that you do not know.`];
+}
 
 /** Revokes every token of the agent; its sockets close. */
 export const logout = command('auth.logout', (ctx, _: object): void => {

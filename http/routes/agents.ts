@@ -132,7 +132,7 @@ export const agentRoutes = [
     tag: 'Agents',
     summary: 'Change an agent',
     description:
-      'Admins change anything of anyone; supervisors the name, avatar, channels and groups of members of their own departments; agents their own name and avatar. departments is another name for groupIds, avatar for avatarUrl.',
+      'Admins change anything of anyone; supervisors the name, avatar, channels and groups of members of their own departments; agents their own name and avatar. departments is another name for groupIds, avatar for avatarUrl. Of a changed email both addresses are told by mail.',
     access: { kind: 'agent', scope: null },
     params: Type.Object({ agentId: Id }),
     body: Type.Object({
@@ -148,11 +148,11 @@ export const agentRoutes = [
     }),
     reply: { status: 200, schema: Agent },
     refusals: ['admin_required', 'last_admin', 'cannot_demote_owner', 'email_already_exists'],
-    run({ workspaceId, caller, params, body }, { engine, directory, config }) {
+    run({ workspaceId, caller, params, body, ip, userAgent }, { engine, directory, config }) {
       const { agentId } = params;
       const { avatar, departments, ...rest } = body;
       const changes: AgentChanges = { ...rest, email: body.email?.toLowerCase(), avatarUrl: body.avatarUrl === undefined ? avatar : body.avatarUrl, groupIds: body.groupIds ?? departments };
-      const change = () => engine.execute(changeAgent, { workspaceId, caller, params: { agentId, changes, groupsField: body.groupIds === undefined && departments !== undefined ? 'departments' : 'groupIds', baseUrl: config.baseUrl } });
+      const change = () => engine.execute(changeAgent, { workspaceId, caller, params: { agentId, changes, groupsField: body.groupIds === undefined && departments !== undefined ? 'departments' : 'groupIds', baseUrl: config.baseUrl, origin: { address: ip, userAgent } } });
       if (changes.email === undefined) return change();
       // Before an address is taken in the directory: only an admin may change one, and of an agent that is there.
       const view = engine.workspace(workspaceId)?.view(caller);

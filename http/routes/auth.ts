@@ -113,19 +113,19 @@ export const authRoutes = [
     path: '/auth/reset-password',
     tag: 'Auth',
     summary: 'Choose a new password with a reset token',
-    description: 'Revokes every earlier token of the agent.',
+    description: 'Revokes every earlier token of the agent, and what it allowed to apps. API keys that it made go on. The agent is told by mail.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 5 },
     httpOnly: true,
     body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }), newPassword: Password }),
     reply: { status: 200, schema: Session },
     refusals: ['reset_token_expired'],
-    async run({ body }, services) {
+    async run({ body, ip, userAgent }, services) {
       const view = viewOfSecret(services, body.token) ?? refuse('reset_token_expired');
       const agent = requireResetting(view, body.token);
       await requireStrong(services, { password: body.newPassword, field: 'newPassword', known: [agent.email, agent.name, theWorkspace(view).name] });
       const passwordHash = await services.hasher.hash(body.newPassword);
-      return sessionOf(services, await services.engine.execute(resetPassword, { workspaceId: view.workspaceId, caller: systemCaller, params: { token: body.token, passwordHash } }));
+      return sessionOf(services, await services.engine.execute(resetPassword, { workspaceId: view.workspaceId, caller: systemCaller, params: { token: body.token, passwordHash, origin: { address: ip, userAgent } } }));
     },
   }),
 

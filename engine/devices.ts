@@ -1,0 +1,34 @@
+// What a browser or another client says it is, in words for people. User-Agent headers are a custom, not a standard: what is not
+// known is called as it calls itself.
+
+import { oneLine } from './mail-addresses.ts';
+
+/** The first that is found counts: most browsers also name those that they descend from. */
+const browsers: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ['Edge', /\bEdg(?:e|A|iOS)?\//],
+  ['Opera', /\b(?:OPR|Opera)\//],
+  ['Samsung Internet', /\bSamsungBrowser\//],
+  ['Firefox', /\b(?:Firefox|FxiOS)\//],
+  ['Chrome', /\b(?:Chrome|CriOS|HeadlessChrome)\//],
+  ['Safari', /\bSafari\//],
+];
+const systems: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ['Android', /\bAndroid\b/],
+  ['iPhone', /\biPhone\b/],
+  ['iPad', /\biPad\b/],
+  ['Windows', /\bWindows\b/],
+  ['macOS', /\bMac OS X\b/],
+  ['ChromeOS', /\bCrOS\b/],
+  ['Linux', /\bLinux\b/],
+];
+/** A client's own name; after it come versions and comments. Nothing of it can be taken for an address. */
+const product = /^[\w-]{1,40}/;
+
+/** Such as "Firefox on Linux" or "curl". */
+export function deviceOf(userAgent: string | null): string {
+  const text = oneLine(userAgent ?? '');
+  const browser = browsers.find(([, pattern]) => pattern.test(text))?.[0];
+  const system = systems.find(([, pattern]) => pattern.test(text))?.[0];
+  if (browser !== undefined) return system === undefined ? browser : `${browser} on ${system}`;
+  return product.exec(text)?.[0] ?? 'an unknown client';
+}
