@@ -189,6 +189,8 @@ async function requireStrong(services: Services, options: { password: string; fi
   if (score < minPasswordScore) refuseField('invalid_body', options.field, 'is too easy to guess; use a longer or less common one');
 }
 
+/** An address in brackets is where the service itself may be reached, but nobody's site. */
 function hostOf(siteUrl: string): string {
-  return hostNameOf(URL.parse(siteUrl)?.hostname ?? '') ?? refuseField('invalid_body', 'siteUrl', 'must have a host name');
+  const host = hostNameOf(URL.parse(siteUrl)?.hostname ?? '');
+  return host === undefined || host.startsWith('[') ? refuseField('invalid_body', 'siteUrl', 'must have a host name') : host;
 }
