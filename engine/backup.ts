@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, type Stats } from 'node:fs';
-import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { Database, isDuplicate, syncFile, syncFolder } from '../store/database.ts';
 import { placeKinds } from '../store/directory-places.ts';
@@ -232,6 +232,8 @@ async function copyOthers(dataDir: string, part: string, options: { except: stri
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     try {
       await copyFile(join(dataDir, path), target);
+      // A copy has the mode of what it is of.
+      await chmod(target, 0o600);
     } catch (error) {
       // Sent or removed since it was listed.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;

@@ -1,7 +1,7 @@
 // Brings a backup back: all of it to a folder with nothing in it, or one workspace beside others, as it was or as a copy under a
 // new name. The caller holds the data folder and sees to it that what is interrupted is done again before anybody serves it.
 
-import { chmod, copyFile, mkdir, readdir, rename, stat } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { becomeCopy } from '../store/copied-workspace.ts';
 import { Database, removeDatabase, syncFile, syncFolder } from '../store/database.ts';
@@ -26,7 +26,7 @@ export interface RestoreOptions {
   onProgress(share: number, doing: string): void;
 }
 
-const ownerWrites = 0o200;
+const ownerOnly = 0o600;
 /** Files that a folder may hold and still be called empty. */
 const ofNobody: ReadonlySet<string> = new Set(['lock', 'lost+found', 'unfinished']);
 
@@ -161,8 +161,8 @@ async function copyDurably(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   const part = `${to}.part`;
   await copyFile(from, part);
-  // A backup may be kept from being written to; a copy has the mode of what it is of.
-  await chmod(part, (await stat(part)).mode | ownerWrites);
+  // A copy has the mode of what it is of, which may be kept from being written to, or open to others.
+  await chmod(part, ownerOnly);
   syncFile(part);
   await rename(part, to);
   syncFolder(dirname(to));

@@ -2,7 +2,7 @@
 // its own user alone.
 
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { lockFile, makeFolder, syncFile, syncFolder } from '../store/database.ts';
 
@@ -23,8 +23,14 @@ const minSecretChars = 32;
 /** Says in a data folder that something was begun which must be done to its end before anybody serves it. */
 const unfinishedName = 'unfinished';
 
+export interface HeldDataFolder {
+  /** What others on the machine can still read, since it is not this user's to close. */
+  readonly openToOthers: readonly string[];
+  release(): void;
+}
+
 /** Makes the folder if need be and takes it for this process until it ends, however it ends. Throws DataFolderInUse, DataFolderUnusable. */
-export function takeDataFolder(dataDir: string): { release(): void } {
+export function takeDataFolder(dataDir: string): HeldDataFolder {
   const lock = holdDataFolder(dataDir);
   const deed = unfinishedDeed(dataDir);
   if (deed === undefined) return lock;
@@ -33,15 +39,39 @@ export function takeDataFolder(dataDir: string): { release(): void } {
 }
 
 /** The same for who may find something unfinished there. */
-export function holdDataFolder(dataDir: string): { release(): void } {
-  let lock: { release(): void } | undefined;
+export function holdDataFolder(dataDir: string): HeldDataFolder {
   try {
     makeFolder(dataDir);
-    lock = lockFile(join(dataDir, 'lock'));
+    const lock = lockFile(join(dataDir, 'lock')) ?? inUse(dataDir);
+    return { release: () => lock.release(), openToOthers: closeToOthers(dataDir) };
   } catch (cause) {
+    if (cause instanceof DataFolderInUse) throw cause;
     throw new DataFolderUnusable(`the data folder ${dataDir} cannot be used: ${messageOf(cause)}`, { cause });
   }
-  return lock ?? inUse(dataDir);
+}
+
+const forOthers = 0o077;
+
+/** Takes from others what an earlier version, or whoever made the folder, let them read. A folder in it that is closed is not looked into. Returns what could not be closed. */
+function closeToOthers(dataDir: string): string[] {
+  const left: string[] = [];
+  const close = (path: string, { isWhole }: { isWhole: boolean }): void => {
+    // Gone since it was listed, or a link to nowhere.
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return;
+    const isOpen = (found.mode & forOthers) !== 0;
+    if (found.isDirectory() && (isOpen || isWhole)) for (const entry of readdirSync(path, { withFileTypes: true })) if (isWhole || !entry.isSymbolicLink()) close(join(path, entry.name), { isWhole: false });
+    // A folder comes after what is in it: one that is closed has been done to the end.
+    if (!isOpen) return;
+    try {
+      chmodSync(path, found.mode & ~forOthers);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+      left.push(path);
+    }
+  };
+  close(dataDir, { isWhole: true });
+  return left;
 }
 
 /** The command that was begun and not finished in this folder. */

@@ -478,9 +478,9 @@ function syncFoundLog(path: string, syncToDisk: SyncToDisk): void {
   syncFolder(dirname(path));
 }
 
-/** Makes the folder at `path` and those above it, as durable as what will be put into it. */
+/** Makes the folder at `path` and those above it, for this user alone and as durable as what will be put into it. */
 export function makeFolder(path: string): void {
-  const highest = mkdirSync(path, { recursive: true });
+  const highest = mkdirSync(path, { recursive: true, mode: 0o700 });
   if (highest === undefined) return;
   for (let folder = path; folder.length >= highest.length; folder = dirname(folder)) syncFolder(dirname(folder));
 }

@@ -70,7 +70,7 @@ async function download(url: string, path: string, isShown: boolean): Promise<bo
         done(null, part);
       },
     });
-    await mkdir(dirname(path), { recursive: true });
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     // Node's own stream, which only its two type packages tell apart.
     await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), counted, createWriteStream(path, { flush: true }));
     bar?.stop();

@@ -25,8 +25,12 @@ const commands: readonly Listed[] = [
 /** Errors that an operator can mend; any other is a bug and keeps its stack. */
 const expected: ReadonlySet<string> = new Set(['ProgramError', 'ConfigError', 'DataFolderInUse', 'DataFolderUnusable', 'DatabaseUnusable', 'CannotListen', 'CertificateUnusable', 'CannotTakeMail', 'PullFailed', 'SecretUnreadable', 'BackupUnusable']);
 
+/** Whatever starts the program: what it writes (databases and their logs, mails with links that let somebody in, backups) is for its own user alone. */
+const umask = 0o077;
+
 /** Resolves to the exit code. */
 export async function runProgram(args: readonly string[]): Promise<number> {
+  process.umask(umask);
   try {
     return await run(args);
   } catch (error) {

@@ -1,11 +1,11 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { Api, password } from '../support/api.ts';
 import { tempFolder } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
-import { ServiceProcess } from '../support/process.ts';
+import { runCommand, ServiceProcess } from '../support/process.ts';
 import type { Teardown } from '../support/service.ts';
 
 /** Starts what must not start. */
@@ -45,6 +45,29 @@ t.test('a data folder that is missing is made; what is in it is for its owner\'s
   t.same(readdirSync(dataDir).filter((name) => /^(directory\.db|jwt-secret|lock|workspaces)$/.test(name)).sort(), ['directory.db', 'jwt-secret', 'lock', 'workspaces']);
   t.equal(statSync(join(dataDir, 'jwt-secret')).mode & 0o777, 0o600);
   t.same(await service.kill('SIGTERM'), { code: 0, signal: null });
+});
+
+t.test('what is in the data folder is for its owner alone, whatever started the program; what an earlier version left open is closed', async (t) => {
+  const folder = tempFolder(t);
+  const dataDir = join(folder, 'data');
+  const former = process.umask(0);
+  t.teardown(() => process.umask(former));
+  for (const path of ['', 'outbox', 'uploads/shop']) mkdirSync(join(dataDir, path), { recursive: true, mode: 0o755 });
+  for (const path of ['outbox/old.eml', 'uploads/shop/photo.png', 'notes.txt']) writeFileSync(join(dataDir, path), 'old', { mode: 0o644 });
+  mkdirSync(join(dataDir, 'models'), { mode: 0o700 });
+  const openIn = (path: string): string[] => [path, ...readdirSync(path, { recursive: true, encoding: 'utf8' }).map((name) => join(path, name))].filter((name) => (statSync(name).mode & 0o077) !== 0);
+  const service = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
+  const api = new Api(service.url);
+  const { body: owner } = await api.post('/auth/register', { email: 'owner@example.com', password, workspaceName: 'Shop' });
+  await api.post('/agents/invite', { email: 'agent@example.com', name: 'Agent', role: 'agent' }, owner.token);
+  t.same(openIn(dataDir), [], 'databases and their logs');
+  const backup = join(folder, 'backup');
+  t.equal((await runCommand(['backup', backup], { DATA_DIR: dataDir })).code, 0);
+  t.same(openIn(backup), [], 'backups');
+  await service.kill('SIGTERM');
+  t.same(openIn(dataDir), [], 'mails');
+  t.equal((await runCommand(['restore', backup], { DATA_DIR: join(folder, 'again') })).code, 0);
+  t.same(openIn(join(folder, 'again')), [], 'what is brought back');
 });
 
 t.test('a data folder that cannot be used: a message that names it, and exit 1', async (t) => {

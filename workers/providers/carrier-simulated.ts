@@ -55,7 +55,7 @@ export function simulatedCarrier(options: { outboxFolder: string }): Carrier {
   /** Complete or not there. */
   async function leave(message: OutgoingSms, kind: 'sms' | 'call'): Promise<string> {
     const path = join(options.outboxFolder, `${message.id}.${message.workspaceId}.${kind}`);
-    await mkdir(options.outboxFolder, { recursive: true });
+    await mkdir(options.outboxFolder, { recursive: true, mode: 0o700 });
     const file = await open(`${path}.part`, 'w');
     try {
       await file.writeFile(`To: ${message.to}\n\n${message.body}\n`);

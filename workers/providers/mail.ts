@@ -61,7 +61,7 @@ export function outboxSender(folder: string): MailSender {
   const composer = once(async () => (await import('nodemailer')).createTransport({ streamTransport: true, buffer: true, newline: 'windows' }));
   return {
     async send(mail) {
-      await mkdir(folder, { recursive: true });
+      await mkdir(folder, { recursive: true, mode: 0o700 });
       const { message } = await (await composer()).sendMail(messageOf(mail));
       if (!Buffer.isBuffer(message)) throw new Error('the composer gave no buffer');
       const path = join(folder, `${mail.id}.${mail.workspaceId}.eml`);

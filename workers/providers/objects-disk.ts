@@ -45,11 +45,11 @@ export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk): O
       const partial = join(incoming, randomUUID());
       let placed = partial;
       try {
-        await mkdir(incoming, { recursive: true });
+        await mkdir(incoming, { recursive: true, mode: 0o700 });
         // Before the first byte is asked for: content that fails at once must not be removed before its file is there.
         const file = await open(partial, 'wx', 0o600);
         await pipeline(exactly(content, size), file.createWriteStream({ flush: true }));
-        await mkdir(dirname(path), { recursive: true });
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
         await rename(partial, path);
         placed = path;
         await syncNames(path);

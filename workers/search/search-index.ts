@@ -93,7 +93,7 @@ export class SearchIndex {
 
   /** Opens the index of `source` at `path`; one that is missing, damaged, of another version or of another source is begun anew. */
   static open(source: Database, path: string): SearchIndex {
-    mkdirSync(dirname(path), { recursive: true });
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const index = SearchIndex.#openAsIs(source, path);
     if (index !== undefined) return index;
     removeDatabase(path);
