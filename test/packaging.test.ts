@@ -37,7 +37,7 @@ t.test('the page on running it names what there is', async (t) => {
   for (const name of settings) t.ok(config.includes(`'${name}'`), name);
   // The settings that it proposes are taken together.
   const proposed = Object.fromEntries([...page.matchAll(/^([A-Z][A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]));
-  t.match(readConfig(proposed), { port: 443, host: '0.0.0.0', tls: { certFile: '/etc/switchboard/fullchain.pem' } });
+  t.match(readConfig(proposed), { port: 443, tls: { certFile: '/etc/switchboard/fullchain.pem' } });
 });
 
 const noAnalyze = spawnSync('systemd-analyze', ['--version']).status === 0 ? false : 'systemd-analyze is not here';
@@ -76,6 +76,26 @@ t.test('install.sh puts everything in its place; again, it leaves settings alone
   install();
   t.equal(readFileSync(settings, 'utf8'), 'PORT=9000\n');
   t.match(readFileSync(join(to, 'usr/local/bin/switchboard'), 'utf8'), /0\.0\.1/);
+});
+
+t.test('the service listens on every address; one that was installed to listen on 127.0.0.1 goes on doing so', async (t) => {
+  t.match(read('switchboard.service'), /^Environment=HOST=0\.0\.0\.0$[^]*^EnvironmentFile=/m, 'settings come after it and may say otherwise');
+  const from = download(t);
+  const to = join(tempFolder(t), 'root');
+  const install = (): string => execFileSync('sh', [join(from, 'install.sh')], { env: { PATH: process.env['PATH'] ?? '', DESTDIR: to }, encoding: 'utf8' });
+  const settings = join(to, 'etc/switchboard/environment');
+  install();
+  const former = read('switchboard.service').replace(/^Environment=HOST=.*\n/m, '');
+  for (const [before, after] of [
+    ['PORT=9000\n', 'PORT=9000\n\nHOST=127.0.0.1\n'],
+    ['HOST=10.0.0.1\n', 'HOST=10.0.0.1\n'],
+  ] as const) {
+    writeFileSync(join(to, 'etc/systemd/system/switchboard.service'), former);
+    writeFileSync(settings, before);
+    install();
+    install();
+    t.equal(readFileSync(settings, 'utf8'), after);
+  }
 });
 
 t.test('install.sh does nothing on a dry run, and stops before it has done half', async (t) => {

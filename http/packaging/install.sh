@@ -51,6 +51,11 @@ if [ -n "$was_running" ]; then
   run systemctl stop switchboard
 fi
 
+# Units before this one listened on 127.0.0.1 alone. What is behind a proxy stays there.
+if [ -f "$unit" ] && [ -f "$settings" ] && ! grep -q '^Environment=HOST=' "$unit" && ! grep -q '^[[:space:]]*HOST=' "$settings"; then
+  if [ -n "$dry" ]; then say "would: add HOST=127.0.0.1 to $settings"; else printf '\nHOST=127.0.0.1\n' >> "$settings"; fi
+fi
+
 run install -D -m 0755 "$here/switchboard" "$bin.new"
 run mv -f "$bin.new" "$bin"
 run install -D -m 0644 "$here/switchboard.service" "$unit"
@@ -65,10 +70,10 @@ if [ ! -e "$settings" ]; then
 #BASE_URL=https://help.example.com
 # TLS by Switchboard itself:
 #PORT=443
-#HOST=0.0.0.0
 #TLS_CERT_FILE=/etc/switchboard/fullchain.pem
 #TLS_KEY_FILE=/etc/switchboard/key.pem
 # Or behind nginx or Caddy:
+#HOST=127.0.0.1
 #TRUST_PROXY=1
 SETTINGS
   fi
