@@ -30,9 +30,12 @@ import { Lane, type LaneHooks } from './runtime/lane.ts';
 import type { Log } from './runtime/log.ts';
 import { Turns } from './runtime/turns.ts';
 import { refuse } from './errors.ts';
+import { isReservedName } from './reserved-names.ts';
 
 export interface DirectoryOptions {
   readonly dataDir: string;
+  /** What the service's own mail comes from: no workspace is given its name. */
+  readonly mailFrom: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly checkpoints: Checkpoints;
@@ -40,9 +43,6 @@ export interface DirectoryOptions {
   onSyncFailed(error: Error): void;
   onBatch?: NonNullable<LaneHooks['onBatch']>;
 }
-
-/** Names under the mail host that belong to whoever runs the service (RFC 2142), not to a workspace. */
-const keptSubdomains: ReadonlySet<string> = new Set(['abuse', 'admin', 'hostmaster', 'mailer-daemon', 'noreply', 'no-reply', 'postmaster', 'root', 'security', 'switchboard', 'webmaster', 'www']);
 
 export interface WantedWorkspace {
   readonly workspaceId: string;
@@ -74,6 +74,7 @@ export class Directory {
   readonly lane: Lane;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #mailFrom: string;
   /** Agents and workspaces whose change is under way: their reservations are not the sweep's. */
   readonly #underWay = new Set<string>();
   #files: WorkspaceFiles | undefined;
@@ -88,6 +89,7 @@ export class Directory {
   constructor(options: DirectoryOptions) {
     this.#clock = options.clock;
     this.#log = options.log;
+    this.#mailFrom = options.mailFrom;
     this.db = Database.openWriter(join(options.dataDir, 'directory.db'), directoryMigrations, options.syncToDisk);
     this.lane = new Lane(this.db, {
       onBroken: (error) => options.log.error({ err: error }, 'a change of the directory could not be committed'),
@@ -112,7 +114,7 @@ export class Directory {
       reserve: () =>
         this.change((db, at) => {
           if (findDirectoryEmail(db, email) !== undefined) refuse('email_taken');
-          subdomain = freeSubdomain(db, wanted);
+          subdomain = freeSubdomain(db, wanted, this.#mailFrom);
           insertDirectoryWorkspace(db, { id: workspaceId, name, subdomain, reservedAt: at, createdAt: at });
           insertDirectoryEmail(db, { email, workspaceId, agentId, reservedAt: at });
         }),
@@ -286,11 +288,12 @@ export class Directory {
   }
 }
 
-function freeSubdomain(db: Database, { workspaceId, subdomain }: WantedWorkspace): string {
-  if (!keptSubdomains.has(subdomain) && !subdomainTaken(db, subdomain)) return subdomain;
+function freeSubdomain(db: Database, { workspaceId, subdomain }: WantedWorkspace, mailFrom: string): string {
+  const isFree = (name: string): boolean => !isReservedName(name, mailFrom) && !subdomainTaken(db, name);
+  if (isFree(subdomain)) return subdomain;
   for (let suffix = 2; suffix <= maxCounted; suffix += 1) {
     const counted = `${subdomain}-${suffix}`;
-    if (!subdomainTaken(db, counted)) return counted;
+    if (isFree(counted)) return counted;
   }
   return `${subdomain}-${workspaceId.slice(-12)}`;
 }

@@ -7,6 +7,7 @@ import type { Directory } from './directory.ts';
 import { theEmailDomain } from './email-domain.ts';
 import { refuseField } from './errors.ts';
 import { hostOf, localPartOf } from './mail-addresses.ts';
+import { isReservedLocalPart } from './reserved-names.ts';
 import { theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { View } from './runtime/context.ts';
@@ -83,16 +84,18 @@ export function listInboundAddresses(view: View, mailHost: string): InboundAddre
   return listed;
 }
 
-/** Replaces the mapped local parts. Refuses admin_required, invalid_body for one named twice or an unknown department. */
+/** Replaces the mapped local parts. Refuses admin_required, invalid_body for one named twice, a reserved one that was not there before, or an unknown department. */
 export const setInboundAddresses = command('inboundAddress.set', (ctx, params: { addresses: readonly InboundAddressRecord[]; mailHost: string }): InboundAddressView[] => {
   requireAdmin(ctx);
   const addresses = params.addresses.map(({ localPart, departmentId }) => ({ localPart: localPart.toLowerCase(), departmentId }));
   const { departments } = theRoster(ctx);
+  const before = allInboundAddresses(ctx.db);
+  const isHad = (localPart: string): boolean => before.some((address) => address.localPart === localPart);
   addresses.forEach(({ localPart, departmentId }, index) => {
     if (addresses.findIndex((other) => other.localPart === localPart) !== index) refuseField('invalid_body', `addresses.${index}.localPart`, 'must be named once');
+    if (isReservedLocalPart(localPart) && !isHad(localPart)) refuseField('invalid_body', `addresses.${index}.localPart`, 'is kept for whoever runs the mail host');
     if (departmentId !== null && !departments.has(departmentId)) refuseField('invalid_body', `addresses.${index}.departmentId`, 'must be a department of this workspace');
   });
-  const before = allInboundAddresses(ctx.db);
   replaceInboundAddresses(ctx.db, addresses);
   ctx.audit({ action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: { inboundAddresses: before }, after: { inboundAddresses: addresses } });
   return listInboundAddresses(ctx, params.mailHost);

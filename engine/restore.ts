@@ -15,6 +15,7 @@ import { bringIntoAgreement, BackupUnusable, type Manifest, othersIn, resealSecr
 import { locatorOf } from './locator.ts';
 import type { Ids } from './runtime/ids.ts';
 import { directoryPath, workspaceIdsIn, workspacePath } from './soundness.ts';
+import { isReservedName } from './reserved-names.ts';
 import { slugOf } from './text.ts';
 
 export interface RestoreOptions {
@@ -23,6 +24,8 @@ export interface RestoreOptions {
   readonly dataDir: string;
   readonly at: string;
   readonly ids: Ids;
+  /** What the service's own mail comes from: no workspace is given its name. */
+  readonly mailFrom: string;
   onProgress(share: number, doing: string): void;
 }
 
@@ -78,7 +81,7 @@ export async function restoreWorkspace(options: RestoreOptions, one: OneRestored
     const db = Database.openWriter(part, workspaceMigrations);
     let subdomain: string;
     try {
-      subdomain = one.as === undefined ? subdomainIn(db) : copyAs(db, directory, { ...one, as: one.as, newId: workspaceId, at });
+      subdomain = one.as === undefined ? subdomainIn(db) : copyAs(db, directory, { ...one, as: one.as, newId: workspaceId, at, mailFrom: options.mailFrom });
       requireFreePlaces(directory, db, workspaceId);
     } finally {
       db.close();
@@ -114,10 +117,10 @@ function forgetUnknown(directory: Database, dataDir: string): void {
   for (const id of workspaceIdsIn(dataDir)) if (!known.has(id)) removeDatabase(workspacePath(dataDir, id));
 }
 
-function copyAs(db: Database, directory: Database, copy: { workspaceId: string; newId: string; as: string; at: string }): string {
+function copyAs(db: Database, directory: Database, copy: { workspaceId: string; newId: string; as: string; at: string; mailFrom: string }): string {
   const wanted = slugOf(copy.as);
   let subdomain = wanted;
-  for (let suffix = 2; subdomainTaken(directory, subdomain); suffix += 1) subdomain = `${wanted}-${suffix}`;
+  for (let suffix = 2; isReservedName(subdomain, copy.mailFrom) || subdomainTaken(directory, subdomain); suffix += 1) subdomain = `${wanted}-${suffix}`;
   const locator = locatorOf(copy.newId);
   db.overwriteDeleted();
   db.begin();

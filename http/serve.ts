@@ -211,7 +211,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
       ),
   });
   const engine: Engine = new Engine({ ...ofFiles, ids, random, deadlines: deadlineCommands, outbox });
-  const directory = new Directory(ofFiles);
+  const directory = new Directory({ ...ofFiles, mailFrom: config.mailFrom });
   const ingestion = new Ingestion({ engine, ...knowledge });
 
   const inboundMail = createInboundMail({ engine, directory, reader: mailReader, objects, publicUrl: (key) => uploadLinks.publicUrl(key), ids, mailHost: config.mailHost });

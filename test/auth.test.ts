@@ -42,6 +42,18 @@ t.test('register', async (t) => {
     }
   });
 
+  t.test('no workspace has a name that asks for certificates, is looked for by programs or speaks for the service', async (t) => {
+    const others = await startService(t, { env: { MAIL_FROM: 'Desk+codes@mail.example.com' } });
+    const kept = ['admin', 'Administrator', 'webmaster', 'hostmaster', 'postmaster', 'ssladmin', 'root', 'abuse', 'noc', 'support', 'sales', 'usenet', 'autodiscover', 'autoconfig', 'MTA-STS', 'dmarc', 'bounces', 'mail', 'smtp', 'mx1', 'ns-2', 'desk'];
+    for (const [index, workspaceName] of kept.entries()) {
+      const { body } = await register(others, { email: `kept${index}@example.com`, password, workspaceName });
+      t.match(body.workspace.subdomain, /-[0-9a-f]+$/, workspaceName);
+      const { addresses } = (await others.get('/email/inbound-addresses', body.token)).body;
+      t.notMatch(addresses[0].address, new RegExp(`^${workspaceName}@`, 'i'));
+    }
+    t.equal((await register(others, { email: 'sound@example.com', password, workspaceName: 'Mailings' })).body.workspace.subdomain, 'mailings');
+  });
+
   t.test('[4.1] twenty of one name are counted, the rest are told apart by their id', async (t) => {
     const slugs: string[] = [];
     for (let count = 0; count < 22; count += 1) slugs.push((await register(service, { email: `same${count}@example.com`, password, workspaceName: 'Same' })).body.workspace.subdomain);

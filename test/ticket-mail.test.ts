@@ -1,4 +1,6 @@
 import t from 'tap';
+import { command, systemCaller } from '../engine/runtime/command.ts';
+import { replaceInboundAddresses } from '../store/inbound-addresses.ts';
 import { smtpSender } from '../workers/providers/mail.ts';
 import { type ArrivedMail, sendRaw, SmtpSink } from './support/mail-servers.ts';
 import { type Service, startService, type Teardown } from './support/service.ts';
@@ -220,6 +222,16 @@ t.test('[4.20] inbound addresses', async (t) => {
   const owner = await service.workspace();
   const mailbox = await service.mailbox(owner);
   const put = (addresses: unknown) => service.put('/email/inbound-addresses', { addresses }, owner.token);
+
+  t.test('no workspace takes mail where certificates for a host of the operator are asked for, unless it did before', async (t) => {
+    for (const localPart of ['admin', 'Administrator', 'webmaster', 'hostmaster', 'postmaster']) {
+      t.match(await put([{ localPart, departmentId: null }]), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { 'addresses.0.localPart': ['is kept for whoever runs the mail host'] } } } }, localPart);
+    }
+    const had = command('test.hadAdmin', (ctx, _: object): void => replaceInboundAddresses(ctx.db, [{ localPart: 'admin', departmentId: null }]));
+    await service.running.services.engine.execute(had, { workspaceId: owner.workspaceId, caller: systemCaller, params: {} });
+    t.equal((await put([{ localPart: 'admin', departmentId: null }, { localPart: 'help', departmentId: null }])).status, 200);
+    t.equal((await put([])).status, 200);
+  });
 
   t.test('the workspace\'s own, and local parts for departments', async (t) => {
     const { body: sales } = await service.post('/departments', { name: 'Sales' }, owner.token);

@@ -38,7 +38,7 @@ A backup of one workspace is brought back beside what is there in any case.`,
     try {
       const manifest = await readBackup(from, (share) => progress.at(share / 2, 'checking'));
       const clock = systemClock();
-      const options: RestoreOptions = { from, manifest, dataDir, at: new Date(clock.now()).toISOString(), ids: createIds(clock), onProgress: (share, doing) => progress.at(0.5 + share / 2, doing) };
+      const options: RestoreOptions = { from, manifest, dataDir, at: new Date(clock.now()).toISOString(), ids: createIds(clock), mailFrom: config.mailFrom, onProgress: (share, doing) => progress.at(0.5 + share / 2, doing) };
       const named = textOf(values, 'workspace');
       if (named === undefined && as === undefined && manifest.scope === 'all') await everything(options, config);
       else await oneOf(options, config, { named, as });

@@ -125,7 +125,7 @@ export const emailRoutes = [
     path: '/email/inbound-addresses',
     tag: 'Email',
     summary: 'Replace the mapped addresses',
-    description: 'Each local part takes mail at the workspace\'s subdomain and at its verified domain, for a department or, with null, for the default one.',
+    description: 'Each local part takes mail at the workspace\'s subdomain and at its verified domain, for a department or, with null, for the default one. admin, administrator, hostmaster, postmaster and webmaster are kept for whoever runs the mail host, unless they were mapped before.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({ addresses: Type.Array(Type.Object({ localPart: LocalPart, departmentId: nullable(Id) }), { maxItems: 100 }) }),
     reply: { status: 200, schema: InboundAddresses },
