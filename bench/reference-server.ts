@@ -69,7 +69,7 @@ class Rows {
     insertMessage(this.db, message);
     this.#seq += 1;
     insertEvent(this.db, { seq: this.#seq, type: 'message.created', at: createdAt, conversationId: conversation.id, audience: this.#audience, data: this.#data });
-    touchConversation(this.db, { ...conversation, preview: messageText, lastMessageAt: createdAt, lastLineAt: createdAt, firstResponseAt: createdAt, updatedAt: createdAt }, { isFirstResponse: conversation.firstResponseAt === null });
+    touchConversation(this.db, { ...conversation, preview: messageText, lastMessageAt: createdAt, lastLineAt: createdAt, firstResponseAt: createdAt, updatedAt: createdAt }, { isFirstResponse: conversation.firstResponseAt === null, isFirstSinceRouted: false });
   }
 
   /** The rows of a page, as the service reads them. */
@@ -97,7 +97,7 @@ class Rows {
 function newConversation(): ConversationRecord {
   const at = isoTime(clock.now());
   return {
-    id: ids.uuid(), version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null, assignedAgentId: null, tags: [], handshake: null,
+    id: ids.uuid(), version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null, assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: [], handshake: null,
     rating: null, ratingComment: null, preview: null, lastMessageAt: null, firstResponseAt: null, solvedAt: null, closedAt: null, lastLineAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: at, updatedAt: at,
   };
 }

@@ -68,7 +68,7 @@ export function fillYear(path: string, size: YearSize): string[] {
     const isSolved = createdMs < now - 2 * dayMs;
     const conversation: ConversationRecord = {
       id: ids.uuid(), version: 3, channel: random.chance(0.6) ? 'chat' : 'ticket', status: isSolved ? random.pick(['solved', 'closed', 'closed']) : random.pick(['open', 'pending']), subject: null, ticketNumber: null,
-      siteId, visitorId: random.pick(visitorIds), contactId: null, departmentId: departmentIds[agent % departments] ?? null, assignedAgentId: agentIds[agent] ?? null, tags: [], handshake: null,
+      siteId, visitorId: random.pick(visitorIds), contactId: null, departmentId: departmentIds[agent % departments] ?? null, assignedAgentId: agentIds[agent] ?? null, routedAt: null, notToAgentIds: [], tags: [], handshake: null,
       rating: isSolved && random.chance(0.3) ? 1 + random.below(5) : null, ratingComment: null, preview: 'Hello', lastMessageAt: iso(createdMs), firstResponseAt: isAnswered ? iso(firstMs) : null,
       solvedAt: isSolved ? iso(solvedMs) : null, closedAt: null, lastLineAt: iso(createdMs), lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: iso(createdMs), updatedAt: iso(createdMs),
     };

@@ -118,6 +118,8 @@ export function newConversation(ctx: Context, fields: Pick<ConversationRecord, '
     subject: null,
     ticketNumber: null,
     assignedAgentId: null,
+    routedAt: null,
+    notToAgentIds: [],
     tags: [],
     handshake: null,
     rating: null,
@@ -155,10 +157,14 @@ export type ConversationChanges = Partial<Omit<ConversationRecord, 'id' | 'versi
 /** Fields that the lock protects: a change of one of them is a new version (decisions 4.5). */
 const versioned = ['status', 'departmentId', 'assignedAgentId', 'handshake', 'tags'] as const satisfies readonly (keyof ConversationRecord)[];
 
+/** What was known of how its former assignee came to it, and of who did not want it, goes with that one. */
+const unrouted: ConversationChanges = { routedAt: null, notToAgentIds: [] };
+
 /** Writes a change and its version; tells nobody. */
 export function writeConversation(ctx: Context, before: ConversationRecord, changes: ConversationChanges): ConversationRecord {
   const isNewVersion = versioned.some((field) => field in changes && changes[field] !== before[field]);
-  const after: ConversationRecord = { ...before, ...changes, version: before.version + (isNewVersion ? 1 : 0), updatedAt: later(ctx.at, before.updatedAt) };
+  const isReassigned = 'assignedAgentId' in changes && changes.assignedAgentId !== before.assignedAgentId;
+  const after: ConversationRecord = { ...before, ...(isReassigned ? unrouted : {}), ...changes, version: before.version + (isNewVersion ? 1 : 0), updatedAt: later(ctx.at, before.updatedAt) };
   updateConversation(ctx.db, after);
   foldChange(ctx, before, after);
   ctx.become(conversationKind, after.id, after);

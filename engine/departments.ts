@@ -125,7 +125,7 @@ function clearPageOf(ctx: Context, departmentId: string): void {
     const conversation = ctx.state(conversationKind, id);
     if (conversation === undefined) continue;
     const isWorkedOn = conversation.status === 'open' || conversation.status === 'pending';
-    if (isWorkedOn) appendServiceLine(ctx, changeConversation(ctx, conversation, { departmentId: null }), 'Its department was deleted; this is in the workspace\'s queue now.');
+    if (isWorkedOn) appendServiceLine(ctx, changeConversation(ctx, conversation, { departmentId: null, notToAgentIds: [] }), 'Its department was deleted; this is in the workspace\'s queue now.');
     else writeConversation(ctx, conversation, { departmentId: null });
   }
   if (ids.length === clearPage) ctx.setDeadline(clearDeadline, departmentId, ctx.nowMs);

@@ -133,20 +133,21 @@ export function endHandshake(ctx: Context, conversation: ConversationRecord): Co
 
 export interface AssignDepartmentParams {
   readonly conversationId: string;
-  readonly departmentId: string;
+  /** Null: out of every department, to the workspace's queue. */
+  readonly departmentId: string | null;
   readonly expectedVersion?: number | undefined;
 }
 
-/** At once: into the department's queue, with nobody assigned; a chat is routed there. Refuses not_found, forbidden, not_assigned for another's call that goes on, stale_version. */
+/** At once: into the department's queue, with nobody assigned; a chat is routed there, and not to who moved it. Refuses not_found, forbidden, not_assigned for another's call that goes on, stale_version. */
 export const assignToDepartment = command('conversation.assignToDepartment', (ctx, params: AssignDepartmentParams): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
   requireCallHolder(ctx, agent, conversation);
   requireVersion(conversation, params.expectedVersion);
-  const department = theRoster(ctx).departments.get(params.departmentId) ?? refuse('not_found');
+  const department = params.departmentId === null ? undefined : (theRoster(ctx).departments.get(params.departmentId) ?? refuse('not_found'));
   const free = endHandshake(ctx, conversation);
-  const moved = changeConversation(ctx, free, { departmentId: department.id, assignedAgentId: null });
+  const moved = changeConversation(ctx, free, { departmentId: params.departmentId, assignedAgentId: null, notToAgentIds: [agent.id] });
   ringAnew(ctx, free, moved);
-  const told = appendSystemLine(ctx, moved, `${agent.name} moved this to ${department.name}.`);
+  const told = appendSystemLine(ctx, moved, `${agent.name} moved this ${department === undefined ? 'out of its department' : `to ${department.name}`}.`);
   const routed = routeChat(ctx, told);
   drainQueue(ctx);
   return answer(current(ctx, routed));

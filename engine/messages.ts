@@ -88,8 +88,10 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
   const isSystem = draft.senderType === 'system';
   // A caller hears no message: answering is what responds to a call (calls.ts).
   const isFirstResponse = draft.senderType === 'agent' && conversation.firstResponseAt === null && conversation.channel !== 'call';
+  const isFirstSinceRouted = draft.senderType === 'agent' && conversation.routedAt !== null;
   const next: ConversationRecord = {
     ...conversation,
+    ...(isFirstSinceRouted ? { routedAt: null } : {}),
     lastLineAt: createdAt,
     updatedAt: later(createdAt, conversation.updatedAt),
     ...(isSystem ? {} : { preview: firstChars(draft.body, previewChars), lastMessageAt: createdAt }),
@@ -97,7 +99,7 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
     // Who was written to first waited for nobody: reports know it by this, and what follows is no response either.
     ...(isFirstResponse ? { firstResponseAt: draft.isOpening === true ? conversation.createdAt : createdAt } : {}),
   };
-  touchConversation(ctx.db, next, { isFirstResponse });
+  touchConversation(ctx.db, next, { isFirstResponse, isFirstSinceRouted });
   if (isFirstResponse) foldChange(ctx, conversation, next);
   ctx.become(conversationKind, next.id, next);
   tell(ctx, {

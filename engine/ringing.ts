@@ -22,9 +22,9 @@ export const notAnswered = 'Nobody has answered this call yet.';
 const maxRungAtOnce = 50;
 
 /** The choice itself. */
-export function agentsToRing(options: { agents: Iterable<AgentRecord>; target: RingTarget; busy: ReadonlySet<string> }): string[] {
-  const { target, busy } = options;
-  const rung = [...options.agents].filter((agent) => isActive(agent) && agent.status === 'available' && worksIn(agent, 'call') && !busy.has(agent.id) && isMeant(agent, target));
+export function agentsToRing(options: { agents: Iterable<AgentRecord>; target: RingTarget; busy: ReadonlySet<string>; not: readonly string[] }): string[] {
+  const { target, busy, not } = options;
+  const rung = [...options.agents].filter((agent) => isActive(agent) && agent.status === 'available' && worksIn(agent, 'call') && !busy.has(agent.id) && !not.includes(agent.id) && isMeant(agent, target));
   return rung.sort((a, b) => compare(a.lastAssignedAt ?? '', b.lastAssignedAt ?? '') || compare(a.id, b.id)).map((agent) => agent.id);
 }
 
@@ -103,7 +103,7 @@ export function ringFreeAgents(ctx: Context): void {
 }
 
 function whomToRing(ctx: Context, conversation: ConversationRecord, call: CallState, busy: ReadonlySet<string> = agentIdsInCalls(ctx.db)): string[] {
-  return agentsToRing({ agents: theRoster(ctx).agents.values(), target: ringTarget(ctx, conversation, numberOf(ctx, call)), busy });
+  return agentsToRing({ agents: theRoster(ctx).agents.values(), target: ringTarget(ctx, conversation, numberOf(ctx, call)), busy, not: conversation.notToAgentIds });
 }
 
 function isMeant(agent: AgentRecord, target: RingTarget): boolean {

@@ -1,10 +1,10 @@
-// Who gets a new chat: the available agent in scope with the fewest open chats, the longest idle among equals, up to the
-// workspace's limit; else it waits and the queue drains as agents free up. Tickets stay until somebody takes them. Calls ring
-// (ringing.ts); who becomes free is rung too.
+// Who gets a new chat: the available agent with the fewest open chats, the longest idle among equals, up to the workspace's limit;
+// of a department its members alone. Else it waits and the queue drains as agents free up. Tickets stay until somebody takes them.
+// Calls ring (ringing.ts); who becomes free is rung too.
 
 import type { AgentRecord } from '../store/agents.ts';
-import { type ConversationRecord, findLongestWaitingChat, openChatsByAgent } from '../store/conversations.ts';
-import { passesDepartment, worksIn } from './access.ts';
+import { type ConversationRecord, findLongestWaitingChat, openChatsByAgent, type Takers } from '../store/conversations.ts';
+import { worksIn } from './access.ts';
 import { changeConversation, conversationKind } from './conversation.ts';
 import { appendServiceLine } from './messages.ts';
 import { ringFreeAgents } from './ringing.ts';
@@ -29,8 +29,13 @@ export function freeAgents(agents: Iterable<AgentRecord>, loads: Loads, maxOpenC
 /** The choice among those who are free. */
 export function chooseAgent(free: readonly AgentRecord[], conversation: ConversationRecord, loads: Loads): AgentRecord | undefined {
   let best: AgentRecord | undefined;
-  for (const agent of free) if (passesDepartment(agent, conversation) && (best === undefined || comesBefore(agent, best, loads))) best = agent;
+  for (const agent of free) if (isMeantFor(agent, conversation) && (best === undefined || comesBefore(agent, best, loads))) best = agent;
   return best;
+}
+
+/** That an admin may look into every department makes it a member of none. */
+function isMeantFor(agent: AgentRecord, { departmentId, notToAgentIds }: ConversationRecord): boolean {
+  return (departmentId === null || agent.groupIds.includes(departmentId)) && !notToAgentIds.includes(agent.id);
 }
 
 function comesBefore(agent: AgentRecord, best: AgentRecord, loads: Loads): boolean {
@@ -56,7 +61,7 @@ export function drainQueue(ctx: Context): void {
   const loads = openChatsByAgent(ctx.db);
   for (let given = 0; given < drainPage; given += 1) {
     const free = freeAgents(theRoster(ctx).agents.values(), loads, routing.maxOpenChatsPerAgent);
-    const chatId = free.length === 0 ? undefined : findLongestWaitingChat(ctx.db, departmentsOf(free));
+    const chatId = free.length === 0 ? undefined : findLongestWaitingChat(ctx.db, takersOf(free));
     const conversation = chatId === undefined ? undefined : ctx.state(conversationKind, chatId);
     const agent = conversation && chooseAgent(free, conversation, loads);
     if (conversation === undefined || agent === undefined) return;
@@ -71,13 +76,21 @@ export const drainOn = command('routing.drain', (ctx, _: DeadlineParams): void =
 
 function give(ctx: Context, conversation: ConversationRecord, agent: AgentRecord): ConversationRecord {
   noteAssignment(ctx, agent);
-  const assigned = changeConversation(ctx, conversation, { assignedAgentId: agent.id });
+  const assigned = changeConversation(ctx, conversation, { assignedAgentId: agent.id, routedAt: ctx.at });
   return appendServiceLine(ctx, assigned, `Assigned to ${agent.name}.`);
 }
 
-/** Where any of them may reach a chat; null is everywhere. */
-function departmentsOf(agents: readonly AgentRecord[]): string[] | null {
-  return agents.some((agent) => agent.role === 'admin') ? null : [...new Set(agents.flatMap((agent) => agent.groupIds))];
+/** By department, those of them who would take a chat of it; one of no department, all of them. */
+function takersOf(agents: readonly AgentRecord[]): Takers[] {
+  const byDepartment = new Map<string | null, string[]>([[null, agents.map(({ id }) => id)]]);
+  for (const { id, groupIds } of agents) {
+    for (const departmentId of groupIds) {
+      const members = byDepartment.get(departmentId);
+      if (members === undefined) byDepartment.set(departmentId, [id]);
+      else members.push(id);
+    }
+  }
+  return [...byDepartment].map(([departmentId, agentIds]) => ({ departmentId, agentIds }));
 }
 
 function isWaiting(conversation: ConversationRecord): boolean {

@@ -65,7 +65,7 @@ export const autoClose = command('conversation.autoClose', (ctx, params: Deadlin
 export function moveTo(ctx: Context, conversation: ConversationRecord, status: ConversationStatus): ConversationRecord {
   const stays = isWorkedOn(status);
   const free = stays ? conversation : endHandshake(ctx, conversation);
-  const changes: ConversationChanges = { status, ...timesOf(ctx, free, status), ...(stays ? assigneeOf(ctx, free) : {}) };
+  const changes: ConversationChanges = { status, ...timesOf(ctx, free, status), ...(stays ? assigneeOf(ctx, free) : { notToAgentIds: [] }) };
   const endsCall = !stays && conversation.channel === 'call' && endCallOf(ctx, conversation.id);
   const moved = changeConversation(ctx, free, changes, status === 'closed' ? 'conversation.closed' : undefined);
   if (endsCall) {

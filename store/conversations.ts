@@ -26,6 +26,10 @@ export interface ConversationRecord {
   readonly contactId: string | null;
   readonly departmentId: string | null;
   readonly assignedAgentId: string | null;
+  /** When routing gave it to its assignee, as long as no agent has written since. Null for what was given or taken by hand. */
+  readonly routedAt: string | null;
+  /** Whom routing passes by, while nobody has it: who gave it back, who moved it on. */
+  readonly notToAgentIds: readonly string[];
   readonly tags: readonly string[];
   readonly handshake: Handshake | null;
   readonly rating: number | null;
@@ -45,7 +49,7 @@ export interface ConversationRecord {
   readonly updatedAt: string;
 }
 
-export type ConversationRow = Omit<ConversationRecord, 'tags' | 'handshake'> & { tags: string; handshake: string | null };
+export type ConversationRow = Omit<ConversationRecord, 'notToAgentIds' | 'tags' | 'handshake'> & { notToAgentIds: string; tags: string; handshake: string | null };
 
 /** What of the workspace's conversations a caller may see. Departments `null`: all. */
 export interface Reach {
@@ -65,11 +69,11 @@ export function reachValues(reach: Reach): { channels: string; departmentIds: st
 }
 
 export function conversationFromRow(row: ConversationRow): ConversationRecord {
-  return { ...row, tags: fromJson(row.tags), handshake: fromJsonOrNull(row.handshake) };
+  return { ...row, notToAgentIds: fromJson(row.notToAgentIds), tags: fromJson(row.tags), handshake: fromJsonOrNull(row.handshake) };
 }
 
 function toRow(conversation: ConversationRecord): ConversationRow {
-  return { ...conversation, tags: toJson(conversation.tags), handshake: toJsonOrNull(conversation.handshake) };
+  return { ...conversation, notToAgentIds: toJson(conversation.notToAgentIds), tags: toJson(conversation.tags), handshake: toJsonOrNull(conversation.handshake) };
 }
 
 export function findConversation(db: Database, conversationId: string): ConversationRecord | undefined {
@@ -82,13 +86,16 @@ export function findConversations(db: Database, conversationIds: readonly string
   return db.all<ConversationRow>('SELECT * FROM conversation WHERE id IN (SELECT value FROM json_each(?))', [toJson(conversationIds)]).map(conversationFromRow);
 }
 
-export function insertConversation(db: Database, conversation: ConversationRecord): void {
+/** What is not routed yet. */
+export type NewConversation = Omit<ConversationRecord, 'routedAt' | 'notToAgentIds'>;
+
+export function insertConversation(db: Database, conversation: NewConversation): void {
   db.run(
     `INSERT INTO conversation (id, version, channel, status, subject, ticketNumber, siteId, visitorId, contactId, departmentId, assignedAgentId, tags, handshake, rating,
        ratingComment, preview, lastMessageAt, firstResponseAt, solvedAt, closedAt, lastLineAt, lastCustomerMessageAt, agentsReadUpTo, customerReadUpTo, createdAt, updatedAt)
      VALUES (@id, @version, @channel, @status, @subject, @ticketNumber, @siteId, @visitorId, @contactId, @departmentId, @assignedAgentId, @tags, @handshake, @rating,
        @ratingComment, @preview, @lastMessageAt, @firstResponseAt, @solvedAt, @closedAt, @lastLineAt, @lastCustomerMessageAt, @agentsReadUpTo, @customerReadUpTo, @createdAt, @updatedAt)`,
-    { ...toRow(conversation) },
+    { ...conversation, tags: toJson(conversation.tags), handshake: toJsonOrNull(conversation.handshake) },
   );
 }
 
@@ -96,17 +103,18 @@ export function insertConversation(db: Database, conversation: ConversationRecor
 export function updateConversation(db: Database, conversation: ConversationRecord): void {
   db.run(
     `UPDATE conversation SET version = @version, status = @status, subject = @subject, contactId = @contactId, departmentId = @departmentId, assignedAgentId = @assignedAgentId,
-       tags = @tags, handshake = @handshake, rating = @rating, ratingComment = @ratingComment, preview = @preview, lastMessageAt = @lastMessageAt,
+       routedAt = @routedAt, notToAgentIds = @notToAgentIds, tags = @tags, handshake = @handshake, rating = @rating, ratingComment = @ratingComment, preview = @preview, lastMessageAt = @lastMessageAt,
        firstResponseAt = @firstResponseAt, solvedAt = @solvedAt, closedAt = @closedAt, lastLineAt = @lastLineAt, lastCustomerMessageAt = @lastCustomerMessageAt, agentsReadUpTo = @agentsReadUpTo, customerReadUpTo = @customerReadUpTo,
        updatedAt = @updatedAt WHERE id = @id`,
     { ...toRow(conversation) },
   );
 }
 
-/** Writes what a message alone changes; the path that every message takes. Only the first answer touches the index of reports. */
-export function touchConversation(db: Database, conversation: ConversationRecord, options: { isFirstResponse: boolean }): void {
+/** Writes what a message alone changes; the path that every message takes. Only the first answer touches the index of reports, only the first since it was routed says so. */
+export function touchConversation(db: Database, conversation: ConversationRecord, options: { isFirstResponse: boolean; isFirstSinceRouted: boolean }): void {
   const { preview, lastMessageAt, firstResponseAt, lastLineAt, lastCustomerMessageAt, updatedAt, id } = conversation;
   if (options.isFirstResponse) db.run('UPDATE conversation SET firstResponseAt = ? WHERE id = ?', [firstResponseAt, id]);
+  if (options.isFirstSinceRouted) db.run('UPDATE conversation SET routedAt = NULL WHERE id = ?', [id]);
   db.run('UPDATE conversation SET preview = ?, lastMessageAt = ?, lastLineAt = ?, lastCustomerMessageAt = ?, updatedAt = ? WHERE id = ?', [preview, lastMessageAt, lastLineAt, lastCustomerMessageAt, updatedAt, id]);
 }
 
@@ -115,12 +123,22 @@ export function setReadUpTo(db: Database, conversation: ConversationRecord): voi
   db.run('UPDATE conversation SET agentsReadUpTo = ?, customerReadUpTo = ? WHERE id = ?', [conversation.agentsReadUpTo, conversation.customerReadUpTo, conversation.id]);
 }
 
-/** The chat that has waited longest for an agent, of those in one of the departments (`null`: all) or in none. */
-export function findLongestWaitingChat(db: Database, departmentIds: readonly string[] | null): string | undefined {
-  if (departmentIds === null) return db.get<Waiting>(`SELECT createdAt, id FROM conversation INDEXED BY conversationWaiting WHERE ${isWaiting} ORDER BY createdAt, id LIMIT 1`)?.id;
+/** Those who would take a chat of this department (`null`: of none). */
+export interface Takers {
+  readonly departmentId: string | null;
+  readonly agentIds: readonly string[];
+}
+
+/** The chat that has waited longest for an agent, of those that one of the takers of its department may have. */
+export function findLongestWaitingChat(db: Database, takers: readonly Takers[]): string | undefined {
   let longest: Waiting | undefined;
-  for (const departmentId of [null, ...departmentIds]) {
-    const first = db.get<Waiting>(`SELECT createdAt, id FROM conversation INDEXED BY conversationWaitingInDepartment WHERE departmentId IS ? AND ${isWaiting} ORDER BY createdAt, id LIMIT 1`, [departmentId]);
+  for (const { departmentId, agentIds } of takers) {
+    const first = db.get<Waiting>(
+      `SELECT createdAt, id FROM conversation INDEXED BY conversationWaitingInDepartment WHERE departmentId IS @departmentId AND ${isWaiting}
+         AND (notToAgentIds = '[]' OR EXISTS (SELECT 1 FROM json_each(@agentIds) WHERE value NOT IN (SELECT value FROM json_each(notToAgentIds))))
+       ORDER BY createdAt, id LIMIT 1`,
+      { departmentId, agentIds: toJson(agentIds) },
+    );
     if (first !== undefined && (longest === undefined || first.createdAt < longest.createdAt || (first.createdAt === longest.createdAt && first.id < longest.id))) longest = first;
   }
   return longest?.id;

@@ -169,6 +169,21 @@ t.test('handing a caller over', async (t) => {
     await socket.close();
   });
 
+  t.test('[decisions] a caller who is moved to a department rings its other members, not who moved it', async (t) => {
+    const dan = await service.agent(owner, { available: true, name: 'Dan', groupIds: [department.id] });
+    const { id } = await ringLine(service, line);
+    await service.post(`/calls/${id}/answer`, undefined, dan.token);
+    await service.post(`/conversations/${id}/assign-to-department`, { departmentId: department.id }, dan.token);
+    t.match(await read(id), { state: 'ringing', ringingAgentIds: [cat.agentId] });
+    await service.post('/me/status', { status: 'away' }, dan.token);
+    await service.post('/me/status', { status: 'available' }, dan.token);
+    t.match(await read(id), { state: 'ringing', ringingAgentIds: [cat.agentId] }, 'nor later');
+    await service.post(`/conversations/${id}/assign-to-department`, { departmentId: null }, owner.token);
+    t.same(new Set((await read(id)).ringingAgentIds), new Set([ann.agentId, bob.agentId, cat.agentId, dan.agentId]), 'out of it, everybody of the line');
+    await finish(id);
+    await service.delete(`/agents/${dan.agentId}`, owner.token);
+  });
+
   t.test('[decisions, calls] nobody in the department answers: voicemail, or missed; either way open and nobody\'s', async (t) => {
     const first = await ringLine(service, line);
     await service.post(`/calls/${first.id}/answer`, undefined, ann.token);

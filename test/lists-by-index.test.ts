@@ -62,7 +62,7 @@ function aConversation(random: Random, number: number): ConversationRecord {
   const solvedAt = status === 'solved' || status === 'closed' ? timeOf(random.below(20)) : null;
   return {
     id: idOf(9, number), version: 1, channel: random.pick(['chat', 'ticket', 'call']), status, subject: null, ticketNumber: null, siteId: null, visitorId: random.pick([null, ...visitorIds]), contactId: null,
-    departmentId: random.pick([null, ...departmentIds]), assignedAgentId: random.pick([null, null, ...agentIds]), tags: [], handshake, rating: null, ratingComment: null, preview: null, lastMessageAt: null,
+    departmentId: random.pick([null, ...departmentIds]), assignedAgentId: random.pick([null, null, ...agentIds]), routedAt: null, notToAgentIds: random.chance(0.4) ? [random.pick(agentIds)] : [], tags: [], handshake, rating: null, ratingComment: null, preview: null, lastMessageAt: null,
     firstResponseAt: null, solvedAt, closedAt: null, lastLineAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: timeOf(random.below(20)), updatedAt: timeOf(0),
   };
 }
@@ -162,8 +162,11 @@ t.test('[5] property: a list holds what its agent may see and asks for, each onc
       t.same(voicemailPage(db, { reach, conversationId: one.conversationId, cursor: undefined, limit }).map(({ id }) => id), left.includes(one) ? [one.id] : [], `a voicemail, ${about}`);
     }
     const waiting = conversations.filter((one) => one.channel === 'chat' && one.status === 'open' && one.assignedAgentId === null && one.handshake === null).sort(newestFirst((one) => one.createdAt)).reverse();
-    for (const reached of [null, [], departmentIds.slice(0, 1), departmentIds]) {
-      t.equal(findLongestWaitingChat(db, reached), waiting.find((one) => reached === null || one.departmentId === null || reached.includes(one.departmentId))?.id, `waits longest, seed ${seed}`);
+    for (const { id, notToAgentIds } of waiting) db.run('UPDATE conversation SET notToAgentIds = ? WHERE id = ?', [JSON.stringify(notToAgentIds), id]);
+    for (const reached of [[], departmentIds.slice(0, 1), departmentIds]) {
+      const takers = [null, ...reached].map((departmentId) => ({ departmentId, agentIds: agentIds.filter(() => random.chance(0.5)) }));
+      const isTaken = (one: ConversationRecord): boolean => takers.some(({ departmentId, agentIds: ids }) => departmentId === one.departmentId && (one.notToAgentIds.length === 0 || ids.some((id) => !one.notToAgentIds.includes(id))));
+      t.equal(findLongestWaitingChat(db, takers), waiting.find(isTaken)?.id, `waits longest, seed ${seed}`);
     }
     const open = conversations.filter((one) => one.channel === 'chat' && one.status === 'open');
     t.same(openChatsByAgent(db), new Map(agentIds.map((id) => [id, open.filter((one) => one.assignedAgentId === id).length] as const).filter(([, count]) => count > 0)), `open chats, seed ${seed}`);

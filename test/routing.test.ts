@@ -24,7 +24,7 @@ const agent = (id: string, changes: Partial<AgentRecord> = {}): AgentRecord => (
   createdAt: '2026-01-01T00:00:00.000Z',
   ...changes,
 });
-const chatIn = (departmentId: string | null) => ({ departmentId, assignedAgentId: null, handshake: null }) as ConversationRecord;
+const chatIn = (departmentId: string | null) => ({ departmentId, assignedAgentId: null, notToAgentIds: ['mover'], handshake: null }) as unknown as ConversationRecord;
 const at = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00.000Z`;
 
 t.test('[4.5 routing] the choice', async (t) => {
@@ -47,7 +47,10 @@ t.test('[4.5 routing] the choice', async (t) => {
     ['in its department', 'b', { agents: [agent('a', { groupIds: ['y'] }), agent('b', { groupIds: ['x', 'y'] })], department: 'x' }],
     ['not outside of it, however free', 'b', { agents: [agent('a'), agent('b', { groupIds: ['x'] })], loads: { b: 4 }, department: 'x' }],
     ['a supervisor passes over no department', undefined, { agents: [agent('a', { role: 'supervisor', groupIds: ['y'] })], department: 'x' }],
-    ['an admin does', 'a', { agents: [agent('a', { role: 'admin' })], department: 'x' }],
+    ['an admin passes over none either', undefined, { agents: [agent('a', { role: 'admin', groupIds: ['y'] })], department: 'x' }],
+    ['an admin who is a member', 'a', { agents: [agent('a', { role: 'admin', groupIds: ['x'] })], department: 'x' }],
+    ['not who moved it there or gave it back', 'b', { agents: [agent('mover', { groupIds: ['x'] }), agent('b', { groupIds: ['x'] })], loads: { b: 4 }, department: 'x' }],
+    ['where that is the only one it waits', undefined, { agents: [agent('mover', { groupIds: ['x'] })], department: 'x' }],
     ['without a department anybody with the channel', 'a', { agents: [agent('a', { groupIds: ['x'] })] }],
   ];
   for (const [what, expected, { agents, loads = {}, department, limit = 5 }] of rows) {
@@ -173,6 +176,54 @@ t.test('routing', async (t) => {
     t.equal(await assignee(waiting), ann.agentId);
     await status(bob, 'available');
     t.equal(await assignee(moved), bob.agentId);
+  });
+
+  t.test('[decisions] a chat of a department goes to its members alone, and an admin is none by itself', async (t) => {
+    const { owner, status, settings, assignee, newChat } = await start();
+    const bob = await service.agent(owner);
+    await service.post('/departments', { name: 'Billing', memberIds: [bob.agentId], isDefault: true }, owner.token);
+    await settings({ routing: { maxOpenChatsPerAgent: 3 } });
+    await status(owner, 'available');
+    await status(bob, 'available');
+    const given: (string | null)[] = [];
+    for (let count = 0; count < 4; count += 1) given.push(await assignee((await newChat()).id));
+    t.strictSame(given, [bob.agentId, bob.agentId, bob.agentId, null]);
+  });
+
+  t.test('[decisions] what is moved to a department does not come back to who moved it: it goes to another member, or waits for one', async (t) => {
+    const { owner, status, assignee, newChat } = await start();
+    const [ann, bob, cat] = [await service.agent(owner), await service.agent(owner), await service.agent(owner)];
+    const billing = (await service.post('/departments', { name: 'Billing', memberIds: [ann.agentId, bob.agentId] }, owner.token)).body.id;
+    await status(ann, 'available');
+    const moved = (await newChat()).id;
+    const { body } = await service.post(`/conversations/${moved}/assign-to-department`, { departmentId: billing }, ann.token);
+    t.match(body.conversation, { departmentId: billing, assignedAgentId: null }, 'she is its only free member');
+    const behind = (await newChat()).id;
+    t.equal(await assignee(behind), ann.agentId, 'who waits behind it is not held up');
+    await status(ann, 'away');
+    await status(ann, 'available');
+    await service.post(`/conversations/${behind}/status`, { status: 'solved' }, ann.token);
+    await status(cat, 'available');
+    t.equal(await assignee(moved), null, 'nor does it come back later, or go to who is no member');
+    await status(bob, 'available');
+    t.equal(await assignee(moved), bob.agentId);
+    await service.post(`/conversations/${moved}/assign-to-department`, { departmentId: billing }, bob.token);
+    t.equal(await assignee(moved), ann.agentId, 'who passed it on once may have it from another');
+  });
+
+  t.test('[decisions] departmentId null: out of its department, to the workspace\'s queue', async (t) => {
+    const { owner, status, assignee, newChat } = await start();
+    const [ann, bob] = [await service.agent(owner), await service.agent(owner)];
+    const billing = (await service.post('/departments', { name: 'Billing', memberIds: [ann.agentId], isDefault: true }, owner.token)).body.id;
+    await status(ann, 'available');
+    const { id } = await newChat();
+    t.match(await service.conversation(id, owner.token), { departmentId: billing, assignedAgentId: ann.agentId });
+    const { status: answered, body } = await service.post(`/conversations/${id}/assign-to-department`, { departmentId: null }, ann.token);
+    t.equal(answered, 200);
+    t.match(body.conversation, { departmentId: null, assignedAgentId: null }, 'not back to who moved it');
+    t.match((await service.get(`/conversations/${id}/messages`, owner.token)).body.messages.at(-1), { senderType: 'system', senderId: ann.agentId, body: /out of its department/ });
+    await status(bob, 'available');
+    t.equal(await assignee(id), bob.agentId);
   });
 
   t.test('[4.5 routing] a department that gets a member, or is deleted, drains', async (t) => {

@@ -23,7 +23,7 @@ t.test('[4.8] whom a call rings', async (t) => {
     createdAt: '2026-01-01T00:00:00.000Z',
     ...fields,
   });
-  const rung = (agents: AgentRecord[], target: Parameters<typeof agentsToRing>[0]['target'] = { kind: 'all' }, busy: string[] = []) => agentsToRing({ agents, target, busy: new Set(busy) });
+  const rung = (agents: AgentRecord[], target: Parameters<typeof agentsToRing>[0]['target'] = { kind: 'all' }, busy: string[] = []) => agentsToRing({ agents, target, busy: new Set(busy), not: [] });
 
   t.same(rung([agent('a', { status: 'away' }), agent('b', { status: 'offline' }), agent('c')]), ['c'], 'the available');
   t.same(rung([agent('a', { channels: ['chats', 'tickets'] }), agent('b', { role: 'admin', channels: [] }), agent('c')]), ['b', 'c'], 'who works with calls, and admins');

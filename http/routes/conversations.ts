@@ -197,8 +197,10 @@ export const conversationRoutes = [
   }),
 
   route({
-    ...action('conversation.assignToDepartment', '/assign-to-department', 'Move to a department', { body: Type.Object({ departmentId: Id, expectedVersion: Type.Optional(ExpectedVersion) }) }),
-    description: 'At once: into the department\'s queue, with nobody assigned; a chat goes to its next free agent. A call that goes on is its agent\'s and the admins\' to move: 403 not_assigned.',
+    ...action('conversation.assignToDepartment', '/assign-to-department', 'Move to a department', { body: Type.Object({ departmentId: Type.Union([Id, Type.Null()], { description: 'null: out of its department, to the workspace\'s queue.' }), expectedVersion: Type.Optional(ExpectedVersion) }) }),
+    description:
+      'At once: into the department\'s queue, with nobody assigned. A chat goes to the department\'s next free member, a call rings its members, and neither comes back by itself to who moved it: ' +
+      'where that is the only one it waits. A call that goes on is its agent\'s and the admins\' to move: 403 not_assigned.',
     refusals: ['forbidden', 'not_assigned', 'stale_version'],
     run: ({ workspaceId, caller, params, body }, { engine }) =>
       engine.execute(assignToDepartment, { workspaceId, caller, params: { ...params, departmentId: body.departmentId, expectedVersion: body.expectedVersion } }),

@@ -92,6 +92,8 @@ export function addConversation(db: Database, random: Random, id: string, times?
     contactId: null,
     departmentId: null,
     assignedAgentId: null,
+    routedAt: null,
+    notToAgentIds: [],
     tags: [],
     handshake: null,
     rating: null,
