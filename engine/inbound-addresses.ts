@@ -6,7 +6,7 @@ import { requireAdmin } from './access.ts';
 import type { Directory } from './directory.ts';
 import { theEmailDomain } from './email-domain.ts';
 import { refuseField } from './errors.ts';
-import { hostOf, localPartOf } from './mail-addresses.ts';
+import { hostOf, localPartOf, withoutTag } from './mail-addresses.ts';
 import { isReservedLocalPart } from './reserved-names.ts';
 import { theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
@@ -44,8 +44,12 @@ export function answerAddress(view: View, ourAddress: string, mailHost: string):
   return takesMailAt(view, ourAddress, mailHost) === undefined ? mainAddress(view, mailHost) : ourAddress;
 }
 
-/** What of this workspace's an address is; undefined when it takes no mail there. */
+/** What of this workspace's an address is; undefined when it takes no mail there. What follows a + is the sender's to choose. */
 export function takesMailAt(view: View, address: string, mailHost: string): { readonly departmentId: string | null } | undefined {
+  return takesMailExactlyAt(view, address, mailHost) ?? takesMailExactlyAt(view, withoutTag(address), mailHost);
+}
+
+function takesMailExactlyAt(view: View, address: string, mailHost: string): { readonly departmentId: string | null } | undefined {
   const workspace = theWorkspace(view);
   const host = hostOf(address).toLowerCase();
   const localPart = localPartOf(address).toLowerCase();
@@ -53,19 +57,20 @@ export function takesMailAt(view: View, address: string, mailHost: string): { re
   if (host === mailHost && localPart === workspace.subdomain) return { departmentId: null };
   if (host === `${workspace.subdomain}.${mailHost}`) return findInboundAddress(view.db, localPart);
   if (domain?.status !== 'verified') return undefined;
-  if (host === domain.name) return findInboundAddress(view.db, localPart) ?? { departmentId: null };
+  if (host === domain.name) return findInboundAddress(view.db, localPart) ?? (withoutTag(address) === address ? { departmentId: null } : undefined);
   return host === `${bounceLabel}.${domain.name}` && localPart === bounceLocalPart ? { departmentId: null } : undefined;
 }
 
 /** True for what the service itself writes from: mail from there has come round in a circle. */
 export function isOwnSender(view: View, address: string, mailHost: string): boolean {
-  return address === mainAddress(view, mailHost) || listInboundAddresses(view, mailHost).some((own) => own.address === address);
+  const own = withoutTag(address);
+  return own === mainAddress(view, mailHost) || listInboundAddresses(view, mailHost).some((listed) => listed.address === address || listed.address === own);
 }
 
 /** The workspace that an address may belong to, by its host alone; takesMailAt() has the last word. */
 export function workspaceIdOfAddress(directory: Directory, address: string, mailHost: string): string | undefined {
   const host = hostOf(address).toLowerCase();
-  if (host === mailHost) return directory.findSubdomain(localPartOf(address).toLowerCase());
+  if (host === mailHost) return directory.findSubdomain(localPartOf(withoutTag(address)).toLowerCase());
   if (host.endsWith(`.${mailHost}`)) {
     const workspaceId = directory.findSubdomain(host.slice(0, -mailHost.length - 1));
     if (workspaceId !== undefined) return workspaceId;

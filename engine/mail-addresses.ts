@@ -38,6 +38,13 @@ export function hostOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 
+/** The address behind a sub-address: name@ for name+tag@ (RFC 5233). One without a tag is itself. */
+export function withoutTag(address: string): string {
+  const at = address.lastIndexOf('@');
+  const plus = address.indexOf('+');
+  return plus > 0 && plus < at ? address.slice(0, plus) + address.slice(at) : address;
+}
+
 export function localPartOf(address: string): string {
   return address.slice(0, address.lastIndexOf('@'));
 }
@@ -66,6 +73,9 @@ export function mailIdIn(header: string): string | undefined {
   return [...bracketedIn(header), header].map(bareMailId).find(isMailId);
 }
 
+/** Begins the id of a mail that came without one. It is ours alone: no header may hold it. */
+export const derivedMailId = 'derived:';
+
 function bracketedIn(header: string): string[] {
   return [...header.matchAll(/<([^<>]+)>/g)].map(([, id = '']) => id);
 }
@@ -76,7 +86,7 @@ function bareMailId(id: string): string {
 }
 
 function isMailId(id: string): boolean {
-  return id !== '' && id.length <= maxMailIdChars;
+  return id !== '' && id.length <= maxMailIdChars && !id.startsWith(derivedMailId);
 }
 
 /** What mail clients put before the subject of an answer or a forward, in the languages they speak. */

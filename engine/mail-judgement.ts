@@ -8,7 +8,7 @@ import type { Bounce } from './bounces.ts';
 import { isOwnSender } from './inbound-addresses.ts';
 import { hashOf } from './locator.ts';
 import { mailKind, outboxIdIn } from './mail.ts';
-import { isMailerDaemon, type Mailbox, mailIdIn } from './mail-addresses.ts';
+import { derivedMailId, isMailerDaemon, type Mailbox, mailIdIn } from './mail-addresses.ts';
 import { isoTime } from './runtime/clock.ts';
 import type { View } from './runtime/context.ts';
 
@@ -39,6 +39,9 @@ export interface MailHeaders {
   readonly autoSubmitted?: string | undefined;
   readonly precedence?: string | undefined;
   readonly listUnsubscribe?: string | undefined;
+  readonly listId?: string | undefined;
+  /** X-Autoreply, X-Autorespond: what answered before RFC 3834. */
+  readonly autoReply?: string | undefined;
   readonly inReplyTo?: string | undefined;
   readonly references?: string | undefined;
 }
@@ -52,7 +55,7 @@ export interface IncomingAttachment {
   readonly copy?: { readonly key: string; readonly sourceUrl: string; readonly contentType: string };
 }
 
-export type DropReason = 'bounce' | 'mailer_daemon' | 'loop' | 'auto_submitted' | 'precedence' | 'list_unsubscribe' | 'blocked' | 'too_many';
+export type DropReason = 'bounce' | 'mailer_daemon' | 'loop' | 'auto_submitted' | 'precedence' | 'list_unsubscribe' | 'list_id' | 'blocked' | 'too_many';
 export type Verdict = { readonly kind: 'take' } | { readonly kind: 'duplicate' } | { readonly kind: 'drop'; readonly reason: DropReason };
 
 /** More than the people behind one address write, a colleague's help desk that forwards among them; what comes faster is two machines in conversation. */
@@ -67,16 +70,17 @@ const dropRules: readonly (readonly [DropReason, (view: View, mail: IncomingMail
   ['loop', (view, mail, mailHost) => isOwnSender(view, mail.from.address, mailHost)],
   ['bounce', (_, mail) => mail.bounce !== null],
   ['mailer_daemon', (_, mail) => isMailerDaemon(mail.from.address)],
-  ['auto_submitted', (_, { headers }) => /^\s*auto-(?:replied|generated)\b/i.test(headers.autoSubmitted ?? '')],
-  ['precedence', (_, { headers }) => /^\s*(?:bulk|list)\b/i.test(headers.precedence ?? '')],
+  ['auto_submitted', (_, { headers }) => /^\s*auto-/i.test(headers.autoSubmitted ?? '') || headers.autoReply !== undefined],
+  ['precedence', (_, { headers }) => /^\s*(?:bulk|list|junk|auto_reply)\b/i.test(headers.precedence ?? '')],
   ['list_unsubscribe', (_, { headers }) => headers.listUnsubscribe !== undefined],
+  ['list_id', (_, { headers }) => headers.listId !== undefined],
   ['blocked', (view, mail) => (findVisitorByEmail(view.db, mail.from.address)?.blockedAt ?? null) !== null],
   ['too_many', (view, mail) => countTakenFrom(view.db, mail.from.address, isoTime(view.nowMs - hourMs)) >= maxMailsPerHour],
 ];
 
 /** What a mail is known by: its Message-ID, else what is made of its sender, its subject and the beginning of its body. */
 export function mailIdOf(mail: Pick<IncomingMail, 'messageId' | 'from' | 'subject' | 'text' | 'html'>): string {
-  return mailIdIn(mail.messageId) ?? `derived:${hashOf(JSON.stringify([mail.from.address, mail.subject, (mail.text ?? mail.html ?? '').slice(0, keyChars)]))}`;
+  return mailIdIn(mail.messageId) ?? `${derivedMailId}${hashOf(JSON.stringify([mail.from.address, mail.subject, (mail.text ?? mail.html ?? '').slice(0, keyChars)]))}`;
 }
 
 export function judgeMail(view: View, mail: IncomingMail, mailHost: string): Verdict {

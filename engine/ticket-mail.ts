@@ -8,7 +8,7 @@ import type { MessageRecord } from '../store/messages.ts';
 import { findSuppression } from '../store/suppressions.ts';
 import { answerAddress, mainAddress } from './inbound-addresses.ts';
 import { enqueueMail, mailIdOf } from './mail.ts';
-import { oneLine } from './mail-addresses.ts';
+import { derivedMailId, oneLine } from './mail-addresses.ts';
 import type { Context } from './runtime/context.ts';
 import { escapeHtml, htmlOf } from './text.ts';
 import { theWorkspace } from './workspace.ts';
@@ -35,7 +35,8 @@ export function mailToCustomer(ctx: Context, conversation: ConversationRecord, m
   const thread = findMailThread(ctx.db, conversation.id);
   if (thread === undefined) throw new Error(`ticket ${conversation.id} has nobody to mail to`);
   const from = answerAddress(ctx, thread.ourAddress, options.mailHost);
-  const chain = mailIdsOfThread(ctx.db, conversation.id, maxReferences);
+  const exchanged = mailIdsOfThread(ctx.db, conversation.id, maxReferences);
+  const chain = exchanged.filter(({ mailId }) => !mailId.startsWith(derivedMailId));
   // The customer's own client has its own mail for certain, ours only if it was delivered.
   const answered = (chain.findLast((mail) => mail.direction === 'in') ?? chain.at(-1))?.mailId;
   const subject = oneLine(conversation.subject ?? '');
@@ -45,7 +46,7 @@ export function mailToCustomer(ctx: Context, conversation: ConversationRecord, m
       to: thread.customerAddress,
       from,
       fromName: oneLine(`${options.agent.name} (${theWorkspace(ctx).name})`),
-      subject: chain.length === 0 ? subject : `Re: ${subject}`,
+      subject: exchanged.length === 0 ? subject : `Re: ${subject}`,
       text: textOf(message),
       html: htmlPartOf(message),
       ...(answered === undefined ? {} : { inReplyTo: answered, references: chain.map((mail) => mail.mailId) }),

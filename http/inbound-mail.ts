@@ -217,6 +217,8 @@ function headersOf(given: NonNullable<WebhookMail['headers']>): IncomingMail['he
     autoSubmitted: byName.get('auto-submitted'),
     precedence: byName.get('precedence'),
     listUnsubscribe: byName.get('list-unsubscribe'),
+    listId: byName.get('list-id'),
+    autoReply: byName.get('x-autoreply') ?? byName.get('x-autorespond'),
     inReplyTo: byName.get('in-reply-to'),
     references: byName.get('references'),
   };

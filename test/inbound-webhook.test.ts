@@ -87,6 +87,18 @@ t.test('signature', async (t) => {
     t.equal((await service.tickets(owner.token)).at(-1).subject, 'Two shops');
   });
 
+  t.test('[RFC 5233] what follows a + is the sender\'s to choose, and is answered from', async (t) => {
+    const [name = '', host = ''] = mailbox.address.split('@');
+    t.equal((await service.deliver(mailbox, { to: [`${name}+summer@${host}`], from: 'tagged@customer.example', subject: 'With a tag' })).status, 200);
+    const ticket = (await service.tickets(owner.token)).at(-1);
+    t.equal(ticket.subject, 'With a tag');
+    await service.post(`/conversations/${ticket.id}/messages`, { body: 'Hello' }, owner.token);
+    t.equal((await service.mail('tagged@customer.example')).from.address, `${name}+summer@${host}`);
+    t.equal((await service.deliver(mailbox, { to: [`nobody+${name}@${host}`, `+${name}@${host}`] })).status, 401, 'it is what stands before it that counts');
+    await service.deliver(mailbox, { from: `${name}+loop@${host}`, messageId: '<tagged-loop@x>' });
+    t.match((await service.audited('email.dropped', owner.token))[0].context, { reason: 'loop' }, 'our own address with a tag is our own');
+  });
+
   t.test('[4.10] the secret can be changed; the former one signs nothing from then on', async (t) => {
     const { status, body } = await service.post('/workspace/integrations/inbound-email/rotate-secret', undefined, owner.token);
     t.equal(status, 200);
@@ -161,6 +173,24 @@ t.test('once each', async (t) => {
     t.equal(await count(), before + 4);
   });
 
+  t.test('[RFC 5322] what stands in for a missing messageId never leaves', async (t) => {
+    const from = 'nameless@customer.example';
+    await service.deliver(mailbox, { from, subject: 'Nameless' });
+    const ticket = (await service.tickets(owner.token)).find(({ subject }) => subject === 'Nameless');
+    const answer = async (body: string) => {
+      await service.post(`/conversations/${ticket.id}/messages`, { body }, owner.token);
+      return service.mail(from);
+    };
+    const first = await answer('Hello');
+    t.match(first, { subject: 'Re: Nameless', inReplyTo: undefined, references: undefined }, 'it answers what has no name');
+    await service.deliver(mailbox, { from, subject: 'Re: Nameless', text: 'Once more' });
+    t.match(await answer('And again'), { inReplyTo: `${first.id}@switchboard.test`, references: [`${first.id}@switchboard.test`] });
+    await service.deliver(mailbox, { from, subject: 'Pretender', messageId: '<derived:0>', headers: { References: '<derived:1>' } });
+    t.equal((await service.tickets(owner.token)).at(-1).subject, 'Pretender');
+    await service.post(`/conversations/${(await service.tickets(owner.token)).at(-1).id}/messages`, { body: 'Well' }, owner.token);
+    t.match(await service.mail(from), { inReplyTo: undefined, references: undefined }, 'nor does one that only looks like it');
+  });
+
   t.test('[4.20] a messageId with white space in it is told from another that only begins like it', async (t) => {
     const from = 'fritz@customer.example';
     for (const id of ['<2026 a@customer.example>', '<2026 b@customer.example>', '2026 c@customer.example', '2026 d@customer.example']) t.equal((await service.deliver(mailbox, { from, messageId: id, subject: `Spaced ${id}` })).status, 200);
@@ -213,6 +243,12 @@ t.test('drops', async (t) => {
       ['mailer_daemon', { from: 'MAILER-DAEMON' }],
       ['auto_submitted', { headers: { 'Auto-Submitted': 'auto-replied' } }],
       ['auto_submitted', { headers: { 'auto-submitted': 'Auto-Generated (rejected)' } }],
+      ['auto_submitted', { headers: { 'Auto-Submitted': 'auto-notified' } }],
+      ['auto_submitted', { headers: { 'X-Autoreply': 'yes' } }],
+      ['auto_submitted', { headers: { 'x-autorespond': '' } }],
+      ['precedence', { headers: { Precedence: 'auto_reply' } }],
+      ['precedence', { headers: { Precedence: 'junk' } }],
+      ['list_id', { headers: { 'List-Id': 'Cups <cups.list.example>' } }],
       ['precedence', { headers: { Precedence: 'bulk' } }],
       ['precedence', { headers: { PRECEDENCE: ' List' } }],
       ['list_unsubscribe', { headers: { 'List-Unsubscribe': '<mailto:leave@list.example>' } }],
@@ -229,7 +265,7 @@ t.test('drops', async (t) => {
   });
 
   t.test('[4.20] what only looks like it is taken', async (t) => {
-    const changes = [{ headers: { 'Auto-Submitted': 'no' } }, { headers: { Precedence: 'first-class' } }, { headers: { Precedence: 'bulkhead' } }, { from: 'mailer-daemons@customer.example' }, { headers: { 'X-List-Unsubscribe': 'x' } }];
+    const changes = [{ headers: { 'Auto-Submitted': 'no' } }, { headers: { Precedence: 'first-class' } }, { headers: { Precedence: 'bulkhead' } }, { headers: { Precedence: 'junkyard' } }, { headers: { 'Auto-Submitted': 'automatic' } }, { from: 'mailer-daemons@customer.example' }, { headers: { 'X-List-Unsubscribe': 'x' } }];
     for (const change of changes) t.equal((await service.deliver(mailbox, { subject: JSON.stringify(change), ...change })).status, 200);
     t.equal((await service.tickets(owner.token)).length, changes.length);
   });

@@ -35,6 +35,8 @@ export interface PartHeaders {
   readonly autoSubmitted: string | undefined;
   readonly precedence: string | undefined;
   readonly listUnsubscribe: string | undefined;
+  readonly listId: string | undefined;
+  readonly autoReply: string | undefined;
   readonly inReplyTo: string | undefined;
   readonly references: string | undefined;
 }
@@ -118,6 +120,8 @@ export async function readParts(path: string): Promise<MailParts> {
       autoSubmitted: header('auto-submitted') ?? (reportType === undefined ? undefined : 'auto-generated'),
       precedence: header('precedence'),
       listUnsubscribe: header('list-unsubscribe'),
+      listId: header('list-id'),
+      autoReply: header('x-autoreply') ?? header('x-autorespond'),
       inReplyTo: header('in-reply-to'),
       references: header('references'),
     },

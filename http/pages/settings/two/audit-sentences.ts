@@ -115,6 +115,7 @@ export const dropReasons: Readonly<Record<string, string>> = {
   auto_submitted: 'a machine answered',
   precedence: 'it was sent to many',
   list_unsubscribe: 'it is a newsletter',
+  list_id: 'it came by a mailing list',
   loop: 'it is our own',
   bounce: 'it says that a mail came back',
   blocked: 'its sender is blocked',
