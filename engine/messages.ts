@@ -94,7 +94,7 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
     ...(isFirstSinceRouted ? { routedAt: null } : {}),
     lastLineAt: createdAt,
     updatedAt: later(createdAt, conversation.updatedAt),
-    ...(isSystem ? {} : { preview: firstChars(draft.body, previewChars), lastMessageAt: createdAt }),
+    ...(isSystem ? {} : { preview: previewOf(message), lastMessageAt: createdAt }),
     ...(draft.senderType === 'visitor' ? { lastCustomerMessageAt: createdAt } : {}),
     // Who was written to first waited for nobody: reports know it by this, and what follows is no response either.
     ...(isFirstResponse ? { firstResponseAt: draft.isOpening === true ? conversation.createdAt : createdAt } : {}),
@@ -109,6 +109,12 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
     data: { message: messageView(message) },
   });
   return { message, conversation: next };
+}
+
+/** What lists show of a message. One that is files alone is told by their names. */
+function previewOf({ body, attachments }: Pick<MessageRecord, 'body' | 'attachments'>): string {
+  const files = attachments.map(({ name, url }) => name ?? url);
+  return firstChars(body.trim() === '' && files.length > 0 ? `📎 ${files.join(', ')}` : body, previewChars);
 }
 
 /** A line about what the caller did; nobody's when no agent calls (decisions 4.5). */

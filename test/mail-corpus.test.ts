@@ -16,6 +16,8 @@ interface Expected {
   readonly subject?: string;
   readonly name?: string;
   readonly body?: string;
+  /** What lists show. */
+  readonly preview?: string;
   /** What the shown HTML holds and what it must not hold. */
   readonly html?: readonly string[];
   readonly notHtml?: readonly string[];
@@ -71,6 +73,7 @@ t.test('[4.20] the corpus', async (t) => {
       t.equal(message.threading.matchedMessageId === null, want.rule === 'new');
       if (want.subject !== undefined) t.equal(ticket.subject, want.subject);
       if (want.body !== undefined) t.equal(message.body, want.body);
+      if (want.preview !== undefined) t.equal(ticket.preview, want.preview);
       for (const text of want.html ?? []) t.ok(message.bodyHtml.includes(text), `shows ${text} in ${message.bodyHtml}`);
       for (const text of want.notHtml ?? []) t.notOk(message.bodyHtml.toLowerCase().includes(text.toLowerCase()), `does not show ${text}`);
       t.same(message.attachments.map(({ name }: { name: string }) => name), (want.attachments ?? []).map(({ name }) => name));

@@ -3,6 +3,9 @@
 
 import type { Conversation, Message, Read } from '../records.ts';
 
+/** As many as the service keeps. */
+const previewChars = 140;
+
 /** Of two records of the same conversation: the newer one, with the newest message and the farthest read mark of both. */
 export function newestOf(known: Conversation, come: Conversation): Conversation {
   const [older, newer] = isNewer(come, known) ? [known, come] : [come, known];
@@ -25,7 +28,7 @@ export function withMessage(conversation: Conversation, message: Message): Conve
   const updatedAt = laterOf(conversation.updatedAt, message.createdAt) ?? message.createdAt;
   const lastCustomerMessageAt = message.senderType === 'visitor' ? laterOf(conversation.lastCustomerMessageAt, message.createdAt) : conversation.lastCustomerMessageAt;
   if (message.senderType === 'system' || !isAfter(message.createdAt, conversation.lastMessageAt)) return { ...conversation, updatedAt, lastCustomerMessageAt };
-  return { ...conversation, updatedAt, lastCustomerMessageAt, lastMessageAt: message.createdAt, preview: previewOf(message.body) };
+  return { ...conversation, updatedAt, lastCustomerMessageAt, lastMessageAt: message.createdAt, preview: previewOf(message) };
 }
 
 /** An agent read what the customer wrote. */
@@ -33,9 +36,10 @@ export function withRead(conversation: Conversation, read: Read): Conversation {
   return read.senderType === 'visitor' ? { ...conversation, agentsReadUpTo: laterOf(conversation.agentsReadUpTo, read.readUpTo) } : conversation;
 }
 
-/** As long as the service keeps it. */
-export function previewOf(body: string): string {
-  return [...body.slice(0, 400)].slice(0, 200).join('');
+/** What the service keeps of a message for lists; of files alone their names. */
+export function previewOf({ body, attachments }: Pick<Message, 'body' | 'attachments'>): string {
+  const said = body.trim() === '' && attachments.length > 0 ? `📎 ${attachments.map(({ name, url }) => name ?? url).join(', ')}` : body;
+  return [...said.slice(0, 2 * previewChars)].slice(0, previewChars).join('');
 }
 
 export function isUnread({ lastCustomerMessageAt, agentsReadUpTo }: Conversation): boolean {

@@ -30,7 +30,7 @@ async function tell(message: Message): Promise<void> {
   showOnDesktop({
     tag: conversation.id,
     title: customerName(conversation),
-    body: previewOf(message.body),
+    body: previewOf(message),
     href: `/inbox/${conversation.assignedAgentId === null ? 'unassigned' : 'mine'}/${conversation.id}`,
   });
 }
