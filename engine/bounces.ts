@@ -17,11 +17,8 @@ export interface Bounce {
   /** RFC 3463, such as 5.1.1. */
   readonly status: string;
   readonly diagnostic: string;
-}
-
-/** 5.x.y lasts; 5.2.2 is a full mailbox, which empties. */
-function isForGood(bounce: Bounce): boolean {
-  return bounce.status.startsWith('5.') && bounce.status !== '5.2.2';
+  /** The address takes no mail at all; false when it was this mail that was not wanted. */
+  readonly isOfAddress: boolean;
 }
 
 /** Marks the message that came back, and stops writing to the address when it will never take mail. */
@@ -34,7 +31,7 @@ export function takeBounce(ctx: Context, bounce: Bounce): void {
     // Written by enqueueMail() alone.
     const { to } = JSON.parse(sent.payload) as Mail;
     const answer = `${bounce.status} ${bounce.diagnostic}`.trim();
-    if (isForGood(bounce)) suppress(ctx, to, 'bounce', answer);
+    if (bounce.isOfAddress) suppress(ctx, to, 'bounce', answer);
     if (sent.subjectId !== null) failDelivery(ctx, sent.subjectId, { to, answer });
     return;
   }

@@ -20,8 +20,8 @@ const linesOf = async (service: Service, token: string, ticketId: string): Promi
 };
 
 /** What a mail server sends back about a mail that it could not deliver. */
-function reportOn(mail: ArrivedMail, report: { action?: string; status?: string; messageId?: string; to?: string } = {}): string {
-  const { action = 'failed', status = '5.1.1', messageId = mail.parsed.messageId, to = mail.envelope.to[0] } = report;
+function reportOn(mail: ArrivedMail, report: { action?: string; status?: string; diagnostic?: string; messageId?: string; to?: string } = {}): string {
+  const { action = 'failed', status = '5.1.1', diagnostic = `smtp; 550 ${status} no such\r\n    user`, messageId = mail.parsed.messageId, to = mail.envelope.to[0] } = report;
   return [
     'From: Mail Delivery System <MAILER-DAEMON@mx.customer.example>',
     `To: ${mail.envelope.from}`,
@@ -43,8 +43,7 @@ function reportOn(mail: ArrivedMail, report: { action?: string; status?: string;
     `Final-Recipient: rfc822; ${to}`,
     `Action: ${action}`,
     `Status: ${status}`,
-    `Diagnostic-Code: smtp; 550 ${status} no such`,
-    '    user',
+    `Diagnostic-Code: ${diagnostic}`,
     '--b',
     'Content-Type: message/rfc822',
     '',
@@ -143,7 +142,7 @@ t.test('addresses that take no mail', async (t) => {
   });
 
   t.test('[decisions] what is refused for another reason fails, and is no reason not to write again', async (t) => {
-    for (const [to, code, text] of [['full@customer.example', 552, '5.2.2 mailbox full'], ['policy@customer.example', 554, '5.7.1 your server is not liked here'], ['odd@customer.example', 554, 'no']] as const) {
+    for (const [to, code, text] of [['full@customer.example', 552, '5.2.2 mailbox full'], ['policy@customer.example', 554, '5.7.1 your server is not liked here'], ['odd@customer.example', 554, 'no'], ['listed@customer.example', 550, 'blocked using a list'], ['sender@customer.example', 550, '5.1.8 your domain does not exist'], ['vague@customer.example', 550, 'go away']] as const) {
       sink.refuse(to, code, text);
       const { body: ticket } = await write(service, owner.token, to);
       await service.settled();
@@ -186,6 +185,20 @@ t.test('addresses that take no mail', async (t) => {
     const { address } = await service.mailbox(other);
     await sendRaw(service.running.smtpPort ?? 0, { from: '', to: address, raw: reportOn(mail) });
     t.same((await service.get('/email/suppressions', other.token)).body.suppressions, [], 'another workspace did not send it');
+  });
+
+  t.test('[RFC 3463] a report on what was in a mail, or how large it was, is no word about the address', async (t) => {
+    const { body: ticket } = await write(service, owner.token, 'lee@customer.example');
+    const mail = await sink.next();
+    await service.settled();
+    const before = (await suppressions()).suppressions.length;
+    for (const [status, diagnostic] of [['5.7.1', 'smtp; 554 5.7.1 rejected as spam'], ['5.3.4', 'smtp; 552 5.3.4 message too big'], ['5.0.0', 'smtp; 550 5.7.1 blocked'], ['5.0.0', 'smtp; 550 we do not want this']] as const) {
+      await sendRaw(service.running.smtpPort ?? 0, { from: '', to: mail.envelope.from, raw: reportOn(mail, { status, diagnostic }) });
+    }
+    t.same(await statusOf(service, owner.token, ticket.id), ['failed'], 'the mail failed');
+    t.equal((await suppressions()).suppressions.length, before);
+    t.equal((await service.post(`/conversations/${ticket.id}/messages`, { body: 'Shorter' }, owner.token)).body.deliveryStatus, 'queued', 'and the next one is sent');
+    await sink.next();
   });
 
   t.test('[decisions] the list is paged, and an admin takes an address off it', async (t) => {

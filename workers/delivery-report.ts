@@ -1,5 +1,7 @@
 // What a delivery status report says: which mail, whether that is the end of it, and why. RFC 3464.
 
+import { refusesAddress } from './mail-refusal.ts';
+
 export interface DeliveryReport {
   /** Message-IDs of the mail that it returns, without brackets. */
   readonly mailIds: readonly string[];
@@ -8,21 +10,28 @@ export interface DeliveryReport {
   /** RFC 3463, such as 5.1.1; empty when it does not say. */
   readonly status: string;
   readonly diagnostic: string;
+  /** The address takes no mail at all; false when it was this mail that was not wanted, or nobody can tell. */
+  readonly isOfAddress: boolean;
 }
 
 const maxDiagnosticChars = 500;
+/** Where the reason stands, before anything that may be of the mail itself. */
+const maxWordsChars = 2000;
 
-/** From the parts of a multipart/report that is about delivery. Of several recipients the first that failed counts. */
-export function deliveryReportOf(parts: readonly { readonly contentType: string; readonly text: string }[]): DeliveryReport {
+/** From the parts of a multipart/report that is about delivery, and the text of it that is for people. Of several recipients the first that failed counts. */
+export function deliveryReportOf(parts: readonly { readonly contentType: string; readonly text: string }[], words: string): DeliveryReport {
   const recipients = parts.filter(({ contentType }) => contentType.endsWith('delivery-status')).flatMap(({ text }) => fieldGroups(text));
   const told = recipients.find((fields) => fields.get('action')?.toLowerCase() === 'failed') ?? recipients.find((fields) => fields.has('action'));
   const returned = parts.filter(({ contentType }) => !contentType.endsWith('delivery-status')).flatMap(({ text }) => mailIdIn(text));
+  const status = /\d\.\d{1,3}\.\d{1,3}/.exec(told?.get('status') ?? '')?.[0] ?? '';
+  // `smtp; 550 5.1.1 ...`: the kind of server is of no interest. Exim has none of an address that it finds no way to, but says so in words.
+  const diagnostic = (told?.get('diagnostic-code') ?? '').replace(/^[\w-]+;\s*/, '').slice(0, maxDiagnosticChars);
   return {
     mailIds: returned,
     action: told?.get('action')?.toLowerCase() ?? '',
-    status: /\d\.\d{1,3}\.\d{1,3}/.exec(told?.get('status') ?? '')?.[0] ?? '',
-    // `smtp; 550 5.1.1 ...`: the kind of server is of no interest.
-    diagnostic: (told?.get('diagnostic-code') ?? '').replace(/^[\w-]+;\s*/, '').slice(0, maxDiagnosticChars),
+    status,
+    diagnostic,
+    isOfAddress: refusesAddress({ status, text: diagnostic === '' ? words.slice(0, maxWordsChars) : diagnostic }),
   };
 }
 

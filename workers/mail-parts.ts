@@ -126,7 +126,7 @@ export async function readParts(path: string): Promise<MailParts> {
       references: header('references'),
     },
     attachments,
-    bounce: reportType !== undefined && /^(?:global-)?delivery-status$/i.test(reportType) ? deliveryReportOf(reported) : null,
+    bounce: reportType !== undefined && /^(?:global-)?delivery-status$/i.test(reportType) ? deliveryReportOf(reported, content.text ?? '') : null,
   };
 }
 

@@ -4,6 +4,7 @@
 import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
+import { refusesAddress } from '../mail-refusal.ts';
 
 export interface OutgoingMail {
   /** Stays the same over every attempt. */
@@ -52,9 +53,6 @@ export interface SmtpPatience {
 const patience: SmtpPatience = { stepMs: 20_000, mailMs: 90_000 };
 /** What a server answers to a wrong or missing sign-in (RFC 4954 §6). That is ours to mend and no word about the mail. */
 const signInCodes: ReadonlySet<number> = new Set([530, 534, 535, 538]);
-/** RFC 3463: 5.1.x is a bad address, 5.2.1 one that was closed. A server that gives no such code means the address by these. */
-const badAddress = /^5\.(?:1\.\d{1,3}|2\.1)$/;
-const badAddressCodes: ReadonlySet<number> = new Set([550, 551, 553]);
 
 /** Each mail as `<id>.<workspace's id>.eml` in `folder`, complete or not there. */
 export function outboxSender(folder: string): MailSender {
@@ -122,10 +120,8 @@ function isRefusal(error: unknown): error is Error {
 
 function isOfAddress(error: unknown): boolean {
   // As nodemailer describes an SMTP error.
-  const { command, response = '', responseCode = 0 } = error as { command?: string; response?: string; responseCode?: number };
-  if (command !== 'RCPT TO') return false;
-  const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})/.exec(response)?.[1];
-  return enhanced === undefined ? badAddressCodes.has(responseCode) : badAddress.test(enhanced);
+  const { command, response = '' } = error as { command?: string; response?: string };
+  return command === 'RCPT TO' && refusesAddress({ status: '', text: response });
 }
 
 async function withFile(path: string, flags: 'r' | 'w', use: (file: FileHandle) => Promise<void>): Promise<void> {
