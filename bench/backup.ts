@@ -98,7 +98,7 @@ function fill(path: string, messages: number): void {
     const last = at(messagesEach - 1);
     const conversation: ConversationRecord = {
       id: ids.uuid(), version: 3, channel: 'chat', status: 'closed', subject: null, ticketNumber: null, siteId, visitorId, contactId: null, departmentId: null, assignedAgentId: agentId, routedAt: null, notToAgentIds: [], tags: [], handshake: null,
-      rating: null, ratingComment: null, preview: messageText, lastMessageAt: last, firstResponseAt: at(1), lastLineAt: last, lastCustomerMessageAt: at(messagesEach - 1 - ((messagesEach - 1) % 2)), agentsReadUpTo: null, customerReadUpTo: null, solvedAt: last, closedAt: last, createdAt: at(0), updatedAt: last,
+      rating: null, ratingComment: null, ratedAgentId: null, preview: messageText, lastMessageAt: last, firstResponseAt: at(1), firstResponderId: null, lastLineAt: last, lastCustomerMessageAt: at(messagesEach - 1 - ((messagesEach - 1) % 2)), agentsReadUpTo: null, customerReadUpTo: null, solvedAt: last, closedAt: last, createdAt: at(0), updatedAt: last,
     };
     insertConversation(db, conversation);
     for (let message = 0; message < messagesEach; message += 1) {

@@ -98,7 +98,7 @@ function newConversation(): ConversationRecord {
   const at = isoTime(clock.now());
   return {
     id: ids.uuid(), version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null, assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: [], handshake: null,
-    rating: null, ratingComment: null, preview: null, lastMessageAt: null, firstResponseAt: null, solvedAt: null, closedAt: null, lastLineAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: at, updatedAt: at,
+    rating: null, ratingComment: null, ratedAgentId: null, preview: null, lastMessageAt: null, firstResponseAt: null, firstResponderId: null, solvedAt: null, closedAt: null, lastLineAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: at, updatedAt: at,
   };
 }
 

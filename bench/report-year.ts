@@ -69,7 +69,7 @@ export function fillYear(path: string, size: YearSize): string[] {
     const conversation: ConversationRecord = {
       id: ids.uuid(), version: 3, channel: random.chance(0.6) ? 'chat' : 'ticket', status: isSolved ? random.pick(['solved', 'closed', 'closed']) : random.pick(['open', 'pending']), subject: null, ticketNumber: null,
       siteId, visitorId: random.pick(visitorIds), contactId: null, departmentId: departmentIds[agent % departments] ?? null, assignedAgentId: agentIds[agent] ?? null, routedAt: null, notToAgentIds: [], tags: [], handshake: null,
-      rating: isSolved && random.chance(0.3) ? 1 + random.below(5) : null, ratingComment: null, preview: 'Hello', lastMessageAt: iso(createdMs), firstResponseAt: isAnswered ? iso(firstMs) : null,
+      rating: isSolved && random.chance(0.3) ? 1 + random.below(5) : null, ratingComment: null, ratedAgentId: null, preview: 'Hello', lastMessageAt: iso(createdMs), firstResponseAt: isAnswered ? iso(firstMs) : null, firstResponderId: null,
       solvedAt: isSolved ? iso(solvedMs) : null, closedAt: null, lastLineAt: iso(createdMs), lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: iso(createdMs), updatedAt: iso(createdMs),
     };
     insertConversation(db, conversation);

@@ -123,8 +123,8 @@ function fill(running: Running, workspaceId: string): Chat {
     const at = timeOf(index * 8);
     const conversation: ConversationRecord = {
       id, version: 1, channel: index % 3 === 0 ? 'ticket' : 'chat', status: index < conversations - 500 ? 'closed' : 'open', subject: null, ticketNumber: null, siteId,
-      visitorId: visitorIds[index % visitors] ?? null, contactId: null, departmentId: null, assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: [], handshake: null, rating: null, ratingComment: null,
-      preview: null, lastMessageAt: at, firstResponseAt: null, solvedAt: null, closedAt: null, lastLineAt: at, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: at, updatedAt: at,
+      visitorId: visitorIds[index % visitors] ?? null, contactId: null, departmentId: null, assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: [], handshake: null, rating: null, ratingComment: null, ratedAgentId: null,
+      preview: null, lastMessageAt: at, firstResponseAt: null, firstResponderId: null, solvedAt: null, closedAt: null, lastLineAt: at, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: at, updatedAt: at,
     };
     insertConversation(db, conversation);
     return id;

@@ -55,6 +55,7 @@ export function startSubscription(ctx: Context, trialDays: number | undefined): 
     billingSource: isTrial ? 'stripe' : 'local',
     currentPeriodStart: ctx.at,
     currentPeriodEnd: isoTime(endMs),
+    periodAnchorAt: isTrial ? null : ctx.at,
     cancelAtPeriodEnd: false,
     trialEndsAt: isTrial ? isoTime(endMs) : null,
     providerCustomerId: null,
@@ -111,6 +112,7 @@ export const changePlan = command('billing.changePlan', (ctx, params: { planId: 
     billingSource: 'local',
     currentPeriodStart: goesOn ? present.currentPeriodStart : ctx.at,
     currentPeriodEnd: goesOn ? present.currentPeriodEnd : isoTime(monthsAfter(ctx.nowMs, months[params.interval])),
+    periodAnchorAt: goesOn ? (present.periodAnchorAt ?? present.currentPeriodStart) : ctx.at,
     cancelAtPeriodEnd: false,
     trialEndsAt: null,
     providerCustomerId: present?.providerCustomerId ?? null,
@@ -155,7 +157,7 @@ export const takeProvided = command('billing.takeProvided', (ctx, params: { prov
   const isOurs = present?.providerSubscriptionId === provided.providerSubscriptionId;
   if (!isNews || present?.billingSource === 'marketplace' || (!isOurs && isLocking(provided.status))) return present === undefined ? null : subscriptionView(ctx, present);
   const { planId, ...rest } = provided;
-  const next: SubscriptionRecord = { id: present?.id ?? ctx.ids.uuid(), createdAt: present?.createdAt ?? ctx.at, ...rest, billingSource: 'stripe' };
+  const next: SubscriptionRecord = { id: present?.id ?? ctx.ids.uuid(), createdAt: present?.createdAt ?? ctx.at, ...rest, periodAnchorAt: null, billingSource: 'stripe' };
   if (present?.trialEndsAt != null && next.status === 'trialing' && next.trialEndsAt !== null && next.trialEndsAt > present.trialEndsAt) {
     ctx.audit({ action: 'subscription.trial_extended', targetKind: 'subscription', targetId: next.id, before: { trialEndsAt: present.trialEndsAt }, after: { trialEndsAt: next.trialEndsAt } });
   }
@@ -168,8 +170,16 @@ export const endPeriod = command('billing.endPeriod', (ctx, _: DeadlineParams): 
   if (present === undefined || present.providerSubscriptionId !== null || isLocking(present.status)) return;
   if (present.currentPeriodEnd > ctx.at) put(ctx, present);
   else if (present.status === 'trialing' || present.cancelAtPeriodEnd) change(ctx, ended(ctx, present));
-  else put(ctx, { ...present, currentPeriodStart: present.currentPeriodEnd, currentPeriodEnd: isoTime(monthsAfter(Date.parse(present.currentPeriodEnd), months[present.billingInterval])) });
+  else put(ctx, { ...present, currentPeriodStart: present.currentPeriodEnd, currentPeriodEnd: periodEndAfter(present) });
 });
+
+/** Counted from the anchor, so that what began on a 31st ends on one again after a shorter month. */
+function periodEndAfter({ periodAnchorAt, currentPeriodStart, currentPeriodEnd, billingInterval }: SubscriptionRecord): string {
+  const anchorMs = Date.parse(periodAnchorAt ?? currentPeriodStart);
+  let endMs = anchorMs;
+  for (let periods = 1; endMs <= Date.parse(currentPeriodEnd); periods += 1) endMs = monthsAfter(anchorMs, periods * months[billingInterval]);
+  return isoTime(endMs);
+}
 
 /** Its period ends now, or ended before a process that was down could say so. */
 function ended(ctx: Context, subscription: SubscriptionRecord): SubscriptionRecord {

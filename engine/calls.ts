@@ -51,7 +51,7 @@ export const answerCall = command('call.answer', (ctx, params: ById & { expected
   );
   orderCall(ctx, answered, numberOf(ctx, call), { kind: 'connect', agentId: agent.id, startsRecording: isFirst && call.isRecorded });
   noteAssignment(ctx, agent);
-  const claimed = changeConversation(ctx, free, { assignedAgentId: agent.id, firstResponseAt: free.firstResponseAt ?? ctx.at });
+  const claimed = changeConversation(ctx, free, { assignedAgentId: agent.id, firstResponseAt: free.firstResponseAt ?? ctx.at, firstResponderId: free.firstResponderId ?? agent.id });
   appendSystemLine(ctx, claimed, `${agent.name} answered.`);
   return tellOfCall(ctx, 'call.answered', call.conversationId);
 });

@@ -2,7 +2,7 @@
 
 import type { ConversationRecord } from '../store/conversations.ts';
 import { findCurrentConversation, newestConversationsOfVisitor } from '../store/conversations.ts';
-import { findMessage, type MessageRecord } from '../store/messages.ts';
+import { findMessage, lastAgentIn, type MessageRecord } from '../store/messages.ts';
 import type { VisitorRecord } from '../store/visitors.ts';
 import { noteStartedChat } from './campaigns.ts';
 import { addConversation, changeConversation, conversationKind, newConversation } from './conversation.ts';
@@ -56,7 +56,7 @@ export const writeAsCustomer = command('widget.sendMessage', (ctx, params: Custo
 export const rateConversation = command('widget.rate', (ctx, params: { conversationId: string; rating: number; comment?: string | undefined }): { conversation: CustomerConversation } => {
   const { conversation } = requireOwnConversation(ctx, params.conversationId);
   if (!theWorkspace(ctx).settings.csatEnabled) refuse('semantic_error', { message: 'This workspace does not ask for ratings.' });
-  const rated = changeConversation(ctx, conversation, { rating: params.rating, ratingComment: params.comment ?? null });
+  const rated = changeConversation(ctx, conversation, { rating: params.rating, ratingComment: params.comment ?? null, ratedAgentId: lastAgentIn(ctx.db, conversation.id) ?? conversation.assignedAgentId });
   return { conversation: customerConversation(rated) };
 });
 

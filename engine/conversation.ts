@@ -35,6 +35,7 @@ export interface ConversationView {
   readonly tags: readonly string[];
   readonly handshake: Handshake | null;
   readonly rating: number | null;
+  readonly ratingComment: string | null;
   readonly preview: string | null;
   readonly lastMessageAt: string | null;
   readonly lastCustomerMessageAt: string | null;
@@ -63,6 +64,7 @@ export function conversationView(conversation: ConversationRecord): Conversation
     tags: conversation.tags,
     handshake: conversation.handshake,
     rating: conversation.rating,
+    ratingComment: conversation.ratingComment,
     preview: conversation.preview,
     lastMessageAt: conversation.lastMessageAt,
     lastCustomerMessageAt: conversation.lastCustomerMessageAt,
@@ -124,9 +126,11 @@ export function newConversation(ctx: Context, fields: Pick<ConversationRecord, '
     handshake: null,
     rating: null,
     ratingComment: null,
+    ratedAgentId: null,
     preview: null,
     lastMessageAt: null,
     firstResponseAt: null,
+    firstResponderId: null,
     solvedAt: null,
     closedAt: null,
     lastLineAt: null,

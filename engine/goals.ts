@@ -122,12 +122,17 @@ export interface CompletionList {
   /** Of the whole range, not of this page. */
   readonly total: number;
   readonly totalValueCents: number;
+  /** Where the next page begins; null at the end. */
+  readonly nextOffset: number | null;
 }
 
 /** Newest first. Refuses not_found. */
 export function listCompletions(view: View, page: CompletionRange & { limit: number; offset: number }): CompletionList {
   const goal = requireGoal(view, page.goalId);
-  return { completions: completionPage(view.db, page).map((completion) => completionView(view, goal.name, completion)), ...completionTotals(view.db, page) };
+  const completions = completionPage(view.db, page).map((completion) => completionView(view, goal.name, completion));
+  const totals = completionTotals(view.db, page);
+  const next = page.offset + completions.length;
+  return { completions, ...totals, nextOffset: next < totals.total && completions.length > 0 ? next : null };
 }
 
 /** What a visitor completed, newest first. Refuses not_found. */

@@ -3,6 +3,7 @@
 // part at a time.
 
 import { deleteChunksOf, deleteChunksOfOtherModels, deleteChunksOfRemoved, findKbBase, insertKbChunk, type KbBaseRecord, putKbBase } from '../store/kb-chunks.ts';
+import { forgetSourceDocument } from '../store/kb-articles.ts';
 import { countListedKbDocuments, deleteEmptyRemoved, findKbDocument, insertKbEmbedding, nextWithoutEmbedding, setKbDocumentState } from '../store/kb-documents.ts';
 import { refuse } from './errors.ts';
 import { maxKbDocuments } from './limits.ts';
@@ -86,7 +87,10 @@ export function touchBase(ctx: Context): void {
 /** Takes documents out of what is listed, at once; their chunks are swept up after. Whoever takes out what is searched touches the base. */
 export function removeDocuments(ctx: Context, documentIds: readonly string[]): void {
   if (documentIds.length === 0) return;
-  for (const documentId of documentIds) setKbDocumentState(ctx.db, documentId, 'removed');
+  for (const documentId of documentIds) {
+    setKbDocumentState(ctx.db, documentId, 'removed');
+    forgetSourceDocument(ctx.db, documentId);
+  }
   ctx.setDeadline(sweepDeadline, 'documents', ctx.nowMs);
 }
 

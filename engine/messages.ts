@@ -97,7 +97,7 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
     ...(isSystem ? {} : { preview: previewOf(message), lastMessageAt: createdAt }),
     ...(draft.senderType === 'visitor' ? { lastCustomerMessageAt: createdAt } : {}),
     // Who was written to first waited for nobody: reports know it by this, and what follows is no response either.
-    ...(isFirstResponse ? { firstResponseAt: draft.isOpening === true ? conversation.createdAt : createdAt } : {}),
+    ...(isFirstResponse ? { firstResponseAt: draft.isOpening === true ? conversation.createdAt : createdAt, firstResponderId: draft.senderId } : {}),
   };
   touchConversation(ctx.db, next, { isFirstResponse, isFirstSinceRouted });
   if (isFirstResponse) foldChange(ctx, conversation, next);

@@ -9,6 +9,7 @@ import type { ReportRange } from '../store/report-pieces.ts';
 import type { BucketTotals, DurationFigures, ReportScope, Totals } from '../store/report-reads.ts';
 import { nobody } from '../store/rollups.ts';
 import { conversationView, type ConversationView } from './conversation.ts';
+import { refuseField } from './errors.ts';
 import { type Buckets, bucketsOf, maySeeFiguresOf, type ReportFrame, reportFrame, type ReportQuery } from './report-scope.ts';
 import { isActive, theRoster } from './roster.ts';
 import type { View } from './runtime/context.ts';
@@ -30,9 +31,31 @@ export interface Series extends Head {
   readonly total: number;
 }
 
+/** Each channel has a report of its own. Refuses invalid_query, and what reportFrame() does. */
+function volumeFrame(view: View, query: ReportQuery, channel: Channel): ReportFrame {
+  if (query.channel !== undefined && query.channel !== channel) refuseField('invalid_query', 'channel', `must be ${channel} in this report, or left out`);
+  return reportFrame(view, query, channel);
+}
+
+/** Refuses what the report itself would refuse: for links that are made now and followed later. */
+export function requireReport(view: View, query: ReportQuery, about: ReportAbout): ReportFrame {
+  const frame = about.volumeOf === undefined ? reportFrame(view, query, about.channel) : volumeFrame(view, query, about.volumeOf);
+  if (about.hasBuckets === true) bucketsOf(view, frame.range, query.granularity);
+  return frame;
+}
+
+/** What a report is about before anybody asks for more or less. */
+export interface ReportAbout {
+  /** The one channel that it counts. */
+  readonly volumeOf?: Channel;
+  /** The channel that it is of when the query names none. */
+  readonly channel?: Channel;
+  readonly hasBuckets?: true;
+}
+
 /** Conversations by when they began. */
 export async function volumeReport(view: View, query: ReportQuery, channel: Channel, reads: ReportReads): Promise<Series> {
-  const { scope, range, head } = reportFrame(view, query, channel);
+  const { scope, range, head } = volumeFrame(view, query, channel);
   const buckets = bucketsOf(view, range, query.granularity);
   const { conversations } = await reads.bucketTotals(view.workspaceId, scope, buckets);
   const series = buckets.labels.map((bucket, index) => ({ bucket, value: conversations[index] ?? 0 }));
@@ -62,7 +85,7 @@ export async function responseTimesReport(view: View, query: ReportQuery, reads:
 }
 
 export interface Satisfaction extends Head {
-  readonly series: readonly { readonly bucket: string; readonly value: number; readonly responses: number }[];
+  readonly series: readonly { readonly bucket: string; readonly value: number; readonly mean: number | null; readonly responses: number }[];
   /** The mean of all ratings; null without any. */
   readonly average: number | null;
   readonly responses: number;
@@ -73,7 +96,10 @@ export async function satisfactionReport(view: View, query: ReportQuery, reads: 
   const { scope, range, head } = reportFrame(view, query, 'ticket');
   const buckets = bucketsOf(view, range, query.granularity);
   const { rated, ratingSum } = await reads.bucketTotals(view.workspaceId, scope, buckets);
-  const series = buckets.labels.map((bucket, index) => ({ bucket, value: meanOf(ratingSum[index] ?? 0, rated[index] ?? 0) ?? 0, responses: rated[index] ?? 0 }));
+  const series = buckets.labels.map((bucket, index) => {
+    const mean = meanOf(ratingSum[index] ?? 0, rated[index] ?? 0);
+    return { bucket, value: mean ?? 0, mean, responses: rated[index] ?? 0 };
+  });
   const responses = sumOf(rated);
   return { ...head, series, average: meanOf(sumOf(ratingSum), responses), responses, total: responses };
 }
@@ -170,8 +196,9 @@ export interface DrillDownQuery extends ReportQuery {
 
 /** Which conversations a drill-down is of. */
 export function drillDownOf(view: View, query: DrillDownQuery): DrillDown {
-  const { scope, range } = reportFrame(view, query, undefined);
-  return { scope, range, status: query.status, isRated: query.isRated, isMissed: query.isMissed };
+  const { agent, scope, range } = reportFrame(view, query, undefined);
+  const shownDepartmentIds = agent.role === 'agent' ? [...agent.groupIds, nobody] : null;
+  return { scope, range, status: query.status, isRated: query.isRated, isMissed: query.isMissed, shownDepartmentIds };
 }
 
 /** The conversations behind a figure, newest first. */

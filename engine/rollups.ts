@@ -38,8 +38,8 @@ function willBeCounted(db: Database, at: string): boolean {
 }
 
 function reported(conversation: ConversationRecord, isCallOver: boolean): ReportedConversation {
-  const { id, channel, status, departmentId, assignedAgentId, rating, firstResponseAt, solvedAt, createdAt } = conversation;
-  return { id, channel, status, departmentId, assignedAgentId, rating, firstResponseAt, solvedAt, createdAt, isCallOver };
+  const { id, channel, status, departmentId, assignedAgentId, rating, ratedAgentId, firstResponseAt, firstResponderId, solvedAt, createdAt } = conversation;
+  return { id, channel, status, departmentId, assignedAgentId, rating, ratedAgentId, firstResponseAt, firstResponderId, solvedAt, createdAt, isCallOver };
 }
 
 /** Makes the rollups of a day again, then those of the day before, down to the first, and of each month some at a time: no command takes long. They are all thrown away first. */

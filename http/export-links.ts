@@ -10,6 +10,8 @@ export interface ExportOrder {
   readonly type: string;
   readonly format: 'csv' | 'json';
   readonly expiresMs: number;
+  /** Names and addresses of customers go with it. Absent in links of earlier versions. */
+  readonly withCustomers?: boolean;
   /** The report's query, with the range that it had when the link was made. */
   readonly query: Readonly<Record<string, string>>;
 }

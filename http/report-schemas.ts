@@ -20,7 +20,7 @@ export const StatusReport = Type.Object({ ...head, counts: Type.Object({ open: T
 export const ResponseTimesReport = Type.Object({ ...head, firstResponse: Durations, resolution: Durations });
 export const SatisfactionReport = Type.Object({
   ...head,
-  series: Type.Array(Type.Object({ bucket: Bucket, value: Type.Number(), responses: Type.Integer() })),
+  series: Type.Array(Type.Object({ bucket: Bucket, value: Type.Number({ description: 'The mean, 0 without ratings.' }), mean: nullable(Type.Number({ description: 'Null without ratings.' })), responses: Type.Integer() })),
   average: nullable(Type.Number()),
   responses: Type.Integer(),
   total: Type.Integer({ description: 'The same as responses.' }),

@@ -10,11 +10,16 @@ import {
   type DrillDownQuery,
   drillDownOf,
   performanceReport,
+  type ReportAbout,
+  requireReport,
   responseTimesReport,
   satisfactionReport,
   volumeReport,
 } from '../engine/reports.ts';
+import { refuseField } from '../engine/errors.ts';
+import type { ReportFrame, ReportQuery } from '../engine/report-scope.ts';
 import type { View } from '../engine/runtime/context.ts';
+import type { ConversationNames, NamedConversation } from '../store/report-lists.ts';
 import type { Reader } from '../workers/reader.ts';
 import { type Cell, csvLine } from './csv.ts';
 
@@ -29,36 +34,45 @@ export interface ReportFile {
   readonly table: Table;
 }
 
-type MakeFile = (view: View, query: DrillDownQuery, reader: Reader) => Promise<ReportFile>;
+interface FileOf {
+  readonly about: ReportAbout;
+  readonly make: (view: View, query: DrillDownQuery, reader: Reader) => Promise<ReportFile>;
+}
 
-function made<Report extends object>(ask: (view: View, query: DrillDownQuery, reader: Reader) => Promise<Report>, tableOf: (report: Report) => Table): MakeFile {
-  return async (view, query, reader) => {
-    const json = await ask(view, query, reader);
-    return { json, table: tableOf(json) };
+function made<Report extends object>(about: ReportAbout, ask: (view: View, query: DrillDownQuery, reader: Reader) => Promise<Report>, tableOf: (report: Report) => Table): FileOf {
+  return {
+    about,
+    make: async (view, query, reader) => {
+      const json = await ask(view, query, reader);
+      return { json, table: tableOf(json) };
+    },
   };
 }
+
+const volumeOf = (channel: Channel): FileOf =>
+  made({ volumeOf: channel, hasBuckets: true }, (view, query, reader) => volumeReport(view, query, channel, reader), ({ series }) => ({ columns: ['bucket', 'value'], rows: series.map(({ bucket, value }) => [bucket, value]) }));
 
 const channels: readonly Channel[] = ['chat', 'ticket', 'call'];
 
 /** All but the conversations themselves, which are too many to be held whole. */
-export const reportFiles: Readonly<Record<string, MakeFile>> = {
-  'chats/total': made((view, query, reader) => volumeReport(view, query, 'chat', reader), ({ series }) => ({ columns: ['bucket', 'value'], rows: series.map(({ bucket, value }) => [bucket, value]) })),
-  'tickets/total': made((view, query, reader) => volumeReport(view, query, 'ticket', reader), ({ series }) => ({ columns: ['bucket', 'value'], rows: series.map(({ bucket, value }) => [bucket, value]) })),
-  'tickets/by-status': made(byStatusReport, ({ counts }) => ({ columns: ['status', 'count'], rows: Object.entries(counts) })),
-  'tickets/response-times': made(responseTimesReport, ({ firstResponse, resolution }) => ({
+export const reportFiles: Readonly<Record<string, FileOf>> = {
+  'chats/total': volumeOf('chat'),
+  'tickets/total': volumeOf('ticket'),
+  'tickets/by-status': made({ channel: 'ticket' }, byStatusReport, ({ counts }) => ({ columns: ['status', 'count'], rows: Object.entries(counts) })),
+  'tickets/response-times': made({ channel: 'ticket' }, responseTimesReport, ({ firstResponse, resolution }) => ({
     columns: ['measure', 'medianSeconds', 'p90Seconds'],
     rows: [['firstResponse', firstResponse.medianSeconds, firstResponse.p90Seconds], ['resolution', resolution.medianSeconds, resolution.p90Seconds]],
   })),
-  'tickets/satisfaction': made(satisfactionReport, ({ series }) => ({ columns: ['bucket', 'value', 'responses'], rows: series.map(({ bucket, value, responses }) => [bucket, value, responses]) })),
-  'agents/performance': made(performanceReport, ({ agents }) => ({
+  'tickets/satisfaction': made({ channel: 'ticket', hasBuckets: true }, satisfactionReport, ({ series }) => ({ columns: ['bucket', 'mean', 'responses'], rows: series.map(({ bucket, mean, responses }) => [bucket, mean, responses]) })),
+  'agents/performance': made({}, performanceReport, ({ agents }) => ({
     columns: ['agentId', 'agentName', 'conversations', 'firstResponseMedianSeconds', 'fullResolutionMedianSeconds', 'csatScore', 'csatResponses'],
     rows: agents.map((row) => [row.agent.id, row.agent.name, row.conversations, row.firstResponseMedianSeconds, row.fullResolutionMedianSeconds, row.csatScore, row.csatResponses]),
   })),
-  customers: made(customersReport, ({ queued, abandonment }) => ({
+  customers: made({}, customersReport, ({ queued, abandonment }) => ({
     columns: ['channel', 'queued', 'abandoned', 'total', 'rate'],
     rows: channels.map((channel) => [channel, queued[channel], abandonment[channel].abandoned, abandonment[channel].total, abandonment[channel].rate]),
   })),
-  'conversions/goals': made(conversionsReport, ({ goals }) => ({
+  'conversions/goals': made({ hasBuckets: true }, conversionsReport, ({ goals }) => ({
     columns: ['goalId', 'name', 'status', 'completions', 'valueCents'],
     rows: goals.map(({ goalId, name, status, completions, valueCents }) => [goalId, name, status, completions, valueCents]),
   })),
@@ -89,43 +103,55 @@ const conversationColumns = [
   'closedAt',
   'updatedAt',
 ] as const satisfies readonly (keyof ConversationView)[];
+const nameColumns = ['siteName', 'departmentName', 'assignedAgentName', 'firstResponderName'] as const satisfies readonly (keyof ConversationNames)[];
+const customerColumns = ['customerName', 'customerEmail'] as const satisfies readonly (keyof ConversationNames)[];
+
+/** Refuses what the report of this type would refuse. */
+export function requireReportType(view: View, type: string, query: ReportQuery): ReportFrame {
+  if (!reportTypes.includes(type)) refuseField('invalid_query', 'type', `must be one of ${reportTypes.join(', ')}`);
+  return requireReport(view, query, reportFiles[type]?.about ?? {});
+}
 
 /** The text of a whole report. */
-export async function reportText(view: View, type: string, format: 'csv' | 'json', asked: { query: DrillDownQuery; reader: Reader }): Promise<string | AsyncIterable<string>> {
-  const make = reportFiles[type];
-  if (make === undefined) {
-    const order = { workspaceId: view.workspaceId, asked: drillDownOf(view, asked.query), reader: asked.reader };
+export async function reportText(view: View, type: string, format: 'csv' | 'json', asked: { query: DrillDownQuery; withCustomers: boolean; reader: Reader }): Promise<string | AsyncIterable<string>> {
+  const file = reportFiles[type];
+  if (file === undefined) {
+    const order = { workspaceId: view.workspaceId, asked: drillDownOf(view, asked.query), withCustomers: asked.withCustomers, reader: asked.reader };
     return format === 'csv' ? conversationsCsv(order) : conversationsJson(order);
   }
-  const { json, table } = await make(view, asked.query, asked.reader);
+  const { json, table } = await file.make(view, asked.query, asked.reader);
   return format === 'json' ? JSON.stringify(json) : [table.columns, ...table.rows].map(csvLine).join('');
 }
 
 interface ConversationOrder {
   readonly workspaceId: string;
   readonly asked: ReturnType<typeof drillDownOf>;
+  readonly withCustomers: boolean;
   readonly reader: Reader;
 }
 
-async function* conversationParts({ workspaceId, asked, reader }: ConversationOrder): AsyncGenerator<ConversationRecord[]> {
+async function* conversationParts({ workspaceId, asked, reader }: ConversationOrder): AsyncGenerator<NamedConversation[]> {
   let last: ConversationRecord | undefined;
   for (;;) {
     const part = await reader.drillDownAfter(workspaceId, asked, { after: last && { at: last.createdAt, id: last.id }, limit: rowsPerPart });
     if (part.length === 0) return;
     yield part;
-    last = part.at(-1);
+    last = part.at(-1)?.conversation;
   }
 }
 
 async function* conversationsCsv(order: ConversationOrder): AsyncGenerator<string> {
-  yield csvLine([...conversationColumns, 'tags']);
-  for await (const part of conversationParts(order)) yield part.map((row) => csvLine([...conversationColumns.map((column) => row[column]), row.tags.join('; ')])).join('');
+  const columns = order.withCustomers ? [...nameColumns, ...customerColumns] : nameColumns;
+  yield csvLine([...conversationColumns, 'tags', 'ratingComment', ...columns]);
+  for await (const part of conversationParts(order)) {
+    yield part.map(({ conversation, names }) => csvLine([...conversationColumns.map((column) => conversation[column]), conversation.tags.join('; '), conversation.ratingComment, ...columns.map((column) => names[column])])).join('');
+  }
 }
 
 async function* conversationsJson(order: ConversationOrder): AsyncGenerator<string> {
   let total = 0;
   for await (const part of conversationParts(order)) {
-    yield part.map((row, index) => `${total === 0 && index === 0 ? '{"conversations":[' : ','}${JSON.stringify(conversationView(row))}`).join('');
+    yield part.map(({ conversation }, index) => `${total === 0 && index === 0 ? '{"conversations":[' : ','}${JSON.stringify(conversationView(conversation))}`).join('');
     total += part.length;
   }
   yield `${total === 0 ? '{"conversations":[' : ''}],"total":${total}}`;

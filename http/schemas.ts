@@ -77,6 +77,7 @@ export const Conversation = Type.Object({
   tags: Type.Array(Type.String()),
   handshake: nullable(Handshake),
   rating: nullable(Type.Integer({ minimum: 1, maximum: 5 })),
+  ratingComment: nullable(Type.String({ description: 'What the customer wrote with the rating.' })),
   preview: nullable(Type.String()),
   lastMessageAt: nullable(Time),
   lastCustomerMessageAt: nullable(Time),

@@ -34,9 +34,13 @@ export interface ConversationRecord {
   readonly handshake: Handshake | null;
   readonly rating: number | null;
   readonly ratingComment: string | null;
+  /** Who wrote last before it was rated. */
+  readonly ratedAgentId: string | null;
   readonly preview: string | null;
   readonly lastMessageAt: string | null;
   readonly firstResponseAt: string | null;
+  /** Whose message or answered call that was. */
+  readonly firstResponderId: string | null;
   readonly solvedAt: string | null;
   readonly closedAt: string | null;
   /** The createdAt of its newest message of any kind, system lines too. */
@@ -92,9 +96,9 @@ export type NewConversation = Omit<ConversationRecord, 'routedAt' | 'notToAgentI
 export function insertConversation(db: Database, conversation: NewConversation): void {
   db.run(
     `INSERT INTO conversation (id, version, channel, status, subject, ticketNumber, siteId, visitorId, contactId, departmentId, assignedAgentId, tags, handshake, rating,
-       ratingComment, preview, lastMessageAt, firstResponseAt, solvedAt, closedAt, lastLineAt, lastCustomerMessageAt, agentsReadUpTo, customerReadUpTo, createdAt, updatedAt)
+       ratingComment, ratedAgentId, preview, lastMessageAt, firstResponseAt, firstResponderId, solvedAt, closedAt, lastLineAt, lastCustomerMessageAt, agentsReadUpTo, customerReadUpTo, createdAt, updatedAt)
      VALUES (@id, @version, @channel, @status, @subject, @ticketNumber, @siteId, @visitorId, @contactId, @departmentId, @assignedAgentId, @tags, @handshake, @rating,
-       @ratingComment, @preview, @lastMessageAt, @firstResponseAt, @solvedAt, @closedAt, @lastLineAt, @lastCustomerMessageAt, @agentsReadUpTo, @customerReadUpTo, @createdAt, @updatedAt)`,
+       @ratingComment, @ratedAgentId, @preview, @lastMessageAt, @firstResponseAt, @firstResponderId, @solvedAt, @closedAt, @lastLineAt, @lastCustomerMessageAt, @agentsReadUpTo, @customerReadUpTo, @createdAt, @updatedAt)`,
     { ...conversation, tags: toJson(conversation.tags), handshake: toJsonOrNull(conversation.handshake) },
   );
 }
@@ -103,8 +107,8 @@ export function insertConversation(db: Database, conversation: NewConversation):
 export function updateConversation(db: Database, conversation: ConversationRecord): void {
   db.run(
     `UPDATE conversation SET version = @version, status = @status, subject = @subject, contactId = @contactId, departmentId = @departmentId, assignedAgentId = @assignedAgentId,
-       routedAt = @routedAt, notToAgentIds = @notToAgentIds, tags = @tags, handshake = @handshake, rating = @rating, ratingComment = @ratingComment, preview = @preview, lastMessageAt = @lastMessageAt,
-       firstResponseAt = @firstResponseAt, solvedAt = @solvedAt, closedAt = @closedAt, lastLineAt = @lastLineAt, lastCustomerMessageAt = @lastCustomerMessageAt, agentsReadUpTo = @agentsReadUpTo, customerReadUpTo = @customerReadUpTo,
+       routedAt = @routedAt, notToAgentIds = @notToAgentIds, tags = @tags, handshake = @handshake, rating = @rating, ratingComment = @ratingComment, ratedAgentId = @ratedAgentId, preview = @preview, lastMessageAt = @lastMessageAt,
+       firstResponseAt = @firstResponseAt, firstResponderId = @firstResponderId, solvedAt = @solvedAt, closedAt = @closedAt, lastLineAt = @lastLineAt, lastCustomerMessageAt = @lastCustomerMessageAt, agentsReadUpTo = @agentsReadUpTo, customerReadUpTo = @customerReadUpTo,
        updatedAt = @updatedAt WHERE id = @id`,
     { ...toRow(conversation) },
   );
@@ -112,8 +116,8 @@ export function updateConversation(db: Database, conversation: ConversationRecor
 
 /** Writes what a message alone changes; the path that every message takes. Only the first answer touches the index of reports, only the first since it was routed says so. */
 export function touchConversation(db: Database, conversation: ConversationRecord, options: { isFirstResponse: boolean; isFirstSinceRouted: boolean }): void {
-  const { preview, lastMessageAt, firstResponseAt, lastLineAt, lastCustomerMessageAt, updatedAt, id } = conversation;
-  if (options.isFirstResponse) db.run('UPDATE conversation SET firstResponseAt = ? WHERE id = ?', [firstResponseAt, id]);
+  const { preview, lastMessageAt, firstResponseAt, firstResponderId, lastLineAt, lastCustomerMessageAt, updatedAt, id } = conversation;
+  if (options.isFirstResponse) db.run('UPDATE conversation SET firstResponseAt = ?, firstResponderId = ? WHERE id = ?', [firstResponseAt, firstResponderId, id]);
   if (options.isFirstSinceRouted) db.run('UPDATE conversation SET routedAt = NULL WHERE id = ?', [id]);
   db.run('UPDATE conversation SET preview = ?, lastMessageAt = ?, lastLineAt = ?, lastCustomerMessageAt = ?, updatedAt = ? WHERE id = ?', [preview, lastMessageAt, lastLineAt, lastCustomerMessageAt, updatedAt, id]);
 }

@@ -26,6 +26,11 @@ export function updateKbArticle(db: Database, article: KbArticleRecord): void {
   db.run('UPDATE kbArticle SET version = @version, title = @title, body = @body, status = @status, sourceDocumentId = @sourceDocumentId, updatedAt = @updatedAt WHERE id = @id', { ...article });
 }
 
+/** The page that an article was made of is gone. */
+export function forgetSourceDocument(db: Database, documentId: string): void {
+  db.run('UPDATE kbArticle SET sourceDocumentId = NULL WHERE sourceDocumentId = ?', [documentId]);
+}
+
 export function deleteKbArticle(db: Database, articleId: string): void {
   db.run('DELETE FROM kbArticle WHERE id = ?', [articleId]);
 }

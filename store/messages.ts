@@ -64,6 +64,11 @@ export function findMessage(db: Database, messageId: string): MessageRecord | un
   return row && fromRow(row);
 }
 
+/** The agent who wrote last in a conversation. */
+export function lastAgentIn(db: Database, conversationId: string): string | undefined {
+  return db.get<{ senderId: string }>(`SELECT senderId FROM message WHERE conversationId = ? AND senderType = 'agent' ORDER BY createdAt DESC LIMIT 1`, [conversationId])?.senderId;
+}
+
 export interface MessagePage {
   readonly conversationId: string;
   /** Exclusive. */

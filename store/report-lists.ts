@@ -6,7 +6,7 @@ import { type ConversationRow, conversationFromRow } from './conversations.ts';
 import type { Database } from './database.ts';
 import type { GoalStatus } from './goals.ts';
 import { figuresPerGoalQuarter } from './goal-rollups.ts';
-import { toJson } from './json.ts';
+import { toJson, toJsonOrNull } from './json.ts';
 import { BucketPlan, type Buckets } from './report-buckets.ts';
 import { cutRange, daysIn, daysInAll, type Piece, type ReportRange } from './report-pieces.ts';
 import { countsByDay, type ReportScope, type ReportSource, rangeValues, scopeValues, totalsOf, withinChannels, withinRange, withinScope } from './report-reads.ts';
@@ -21,6 +21,8 @@ export interface DrillDown {
   readonly status: ConversationStatus | undefined;
   readonly isRated: boolean;
   readonly isMissed: boolean;
+  /** Of an agent's own: what has gone to a department beyond these, and to somebody else, is counted and not shown. Null: everything is. */
+  readonly shownDepartmentIds: readonly string[] | null;
 }
 
 const isOver = `(status IN ('solved', 'closed') OR channel = 'call' AND EXISTS (SELECT 1 FROM call WHERE call.conversationId = conversation.id AND call.phase = 'ended'))`;
@@ -30,16 +32,18 @@ function conditionOf(asked: DrillDown): string {
     withinRange,
     // What a look at the index's entry tells comes first.
     ...(asked.isRated ? ['rating IS NOT NULL'] : []),
+    ...(asked.isRated && asked.scope.agentId !== null ? ['coalesce(ratedAgentId, assignedAgentId) = @agentId'] : []),
     ...(asked.isMissed ? [`firstResponseAt IS NULL`] : []),
     asked.status === undefined ? `status <> 'spam'` : 'status = @status',
     withinScope(asked.scope),
+    ...(asked.shownDepartmentIds === null ? [] : [`(assignedAgentId = @agentId OR coalesce(departmentId, '') IN (SELECT value FROM json_each(@shownDepartmentIds)))`]),
     withinChannels(asked.scope),
     ...(asked.isMissed ? [`status <> 'spam' AND ${isOver}`] : []),
   ].join(' AND ');
 }
 
 function valuesOf(asked: DrillDown): Record<string, string | null> {
-  return { ...rangeValues(asked.range), ...scopeValues(asked.scope), status: asked.status ?? null };
+  return { ...rangeValues(asked.range), ...scopeValues(asked.scope), status: asked.status ?? null, shownDepartmentIds: toJsonOrNull(asked.shownDepartmentIds) };
 }
 
 /** What is rated and yet unanswered has an index of its own: it is rare, and no rollup counts it. */
@@ -95,21 +99,46 @@ function countRows(db: Database, asked: DrillDown): number {
 }
 
 /** What rollups count, where it is just that. */
-function rolledUpCount({ status, isRated, isMissed }: DrillDown): keyof Counts | undefined {
+function rolledUpCount({ status, isRated, isMissed, shownDepartmentIds }: DrillDown): keyof Counts | undefined {
+  if (shownDepartmentIds !== null) return undefined;
   if (status === undefined) return isRated && isMissed ? undefined : isRated ? 'rated' : isMissed ? 'missed' : 'conversations';
   return isRated || isMissed || status === 'spam' ? undefined : status;
 }
 
+/** Names beside a conversation's ids, for who reads a list outside of the service. */
+export interface ConversationNames {
+  readonly siteName: string | null;
+  readonly departmentName: string | null;
+  readonly assignedAgentName: string | null;
+  readonly firstResponderName: string | null;
+  /** The contact's, else the visitor's. */
+  readonly customerName: string | null;
+  readonly customerEmail: string | null;
+}
+
+export interface NamedConversation {
+  readonly conversation: ConversationRecord;
+  readonly names: ConversationNames;
+}
+
 /** The next of them in the same order, for lists that are read to their end. */
-export function reportedAfter(db: Database, asked: DrillDown, after: { at: string; id: string } | undefined, limit: number): ConversationRecord[] {
+export function reportedAfter(db: Database, asked: DrillDown, after: { at: string; id: string } | undefined, limit: number): NamedConversation[] {
   return db
-    .all<ConversationRow>(
-      `SELECT whole.* FROM (SELECT id, createdAt FROM conversation INDEXED BY ${indexOf(asked)} WHERE ${conditionOf(asked)} AND (@at IS NULL OR createdAt < @at OR createdAt = @at AND id < @id)
+    .all<ConversationRow & ConversationNames>(
+      `SELECT whole.*, site.name AS siteName, department.name AS departmentName, assignee.name AS assignedAgentName, responder.name AS firstResponderName,
+         coalesce(contact.name, visitor.name) AS customerName, coalesce(contact.email, visitor.email) AS customerEmail FROM (SELECT id, createdAt FROM conversation INDEXED BY ${indexOf(asked)} WHERE ${conditionOf(asked)} AND (@at IS NULL OR createdAt < @at OR createdAt = @at AND id < @id)
          AND createdAt <= coalesce(@at, '9999') ORDER BY createdAt DESC, id DESC LIMIT @limit) AS found
-       JOIN conversation AS whole ON whole.id = found.id ORDER BY found.createdAt DESC, found.id DESC`,
+       JOIN conversation AS whole ON whole.id = found.id
+       LEFT JOIN site ON site.id = whole.siteId LEFT JOIN department ON department.id = whole.departmentId
+       LEFT JOIN agent AS assignee ON assignee.id = whole.assignedAgentId LEFT JOIN agent AS responder ON responder.id = whole.firstResponderId
+       LEFT JOIN contact ON contact.id = whole.contactId LEFT JOIN visitor ON visitor.id = whole.visitorId
+       ORDER BY found.createdAt DESC, found.id DESC`,
       { ...valuesOf(asked), at: after?.at ?? null, id: after?.id ?? null, limit },
     )
-    .map(conversationFromRow);
+    .map(({ siteName, departmentName, assignedAgentName, firstResponderName, customerName, customerEmail, ...row }) => ({
+      conversation: conversationFromRow(row),
+      names: { siteName, departmentName, assignedAgentName, firstResponderName, customerName, customerEmail },
+    }));
 }
 
 /** Open ones that nobody has, now. */
@@ -130,7 +159,7 @@ export interface GoalTotals {
   readonly valueCents: number;
 }
 
-const completionsWithin = (scope: ReportScope): string => `completedAt >= @fromAt AND completedAt < @toAt AND ${withinScope(scope, { departmentId: 'departmentId', agentId: 'attributedAgentId' })}`;
+const completionsWithin = (scope: ReportScope): string => `completedAt >= @fromAt AND completedAt < @toAt AND ${withinScope(scope, { departmentId: 'departmentId', isOfAgent: 'attributedAgentId = @agentId' })}`;
 
 interface GoalRow {
   readonly goalId: string;

@@ -11,7 +11,7 @@ import type { DayChanges, ReportMemory } from './report-memory.ts';
 import { cutRange, daysIn, daysInAll, daysWithin, type Periods, type Piece, type ReportRange } from './report-pieces.ts';
 import { changesOf, type Days } from './rollup-changes.ts';
 import { isRebuilding } from './rollup-rebuild.ts';
-import { type Counts, dayMs, everyone, type Figures, figuresOf, nobody, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow } from './rollups.ts';
+import { agentsOf, type Counts, dayMs, everyone, type Figures, figuresIn, nobody, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow } from './rollups.ts';
 
 /** The file that a report is of, and what is remembered of it. */
 export interface ReportSource {
@@ -96,7 +96,7 @@ function totalsBy({ db, memory }: ReportSource, scope: ReportScope, range: Repor
     })));
   const between = memory.totals.recall({ key: whose + toJson(pieces), changes: changes.in(daysInAll(pieces)) }, () => totalsOfAll({ pieces: found(), rows: [] }, agentIds));
   const rows = ends.flatMap((end) => rowsOf(db, scope, end));
-  const concerned = agentIds.filter((agentId) => rows.some(({ assignedAgentId }) => agentId === null || agentId === assignedAgentId));
+  const concerned = agentIds.filter((agentId) => rows.some((row) => agentId === null || agentsOf(row).includes(agentId)));
   return concerned.length === 0 ? between : new Map([...between, ...totalsOfAll({ pieces: found(), rows }, concerned)]);
 }
 
@@ -126,7 +126,7 @@ function sumsOfPiece({ db, memory }: ReportSource, scope: ReportScope, piece: Pi
 const everyScope: ReportScope = { channels: ['chat', 'ticket', 'call'], departmentIds: null, agentId: null };
 
 function isWithin({ channels, departmentIds, agentId }: ReportScope, conversation: ReportedConversation): boolean {
-  return channels.includes(conversation.channel) && (departmentIds === null || departmentIds.includes(conversation.departmentId ?? nobody)) && (agentId === null || conversation.assignedAgentId === agentId);
+  return channels.includes(conversation.channel) && (departmentIds === null || departmentIds.includes(conversation.departmentId ?? nobody)) && (agentId === null || agentsOf(conversation).includes(agentId));
 }
 
 /** Of each bucket. */
@@ -138,7 +138,7 @@ export function bucketTotals({ db, memory }: ReportSource, scope: ReportScope, b
     rated[bucket] = (rated[bucket] ?? 0) + ratings;
     ratingSum[bucket] = (ratingSum[bucket] ?? 0) + sum;
   };
-  for (const { bucket, ...range } of plan.edges) for (const conversation of rowsOf(db, scope, range)) add(bucket, ...quarterFigures(figuresOf(conversation) ?? noCounts));
+  for (const { bucket, ...range } of plan.edges) for (const conversation of rowsOf(db, scope, range)) add(bucket, ...quarterFigures(figuresIn(conversation, [everyone, scope.agentId ?? everyone]) ?? noCounts));
   const changes = memory.changes(db, { what: 'conversations', isRebuilding: isRebuilding(db) }, plan.days);
   for (const month of plan.months) {
     const read = (): Int32Array => plan.sumsOf(month, cellsOf(scope).flatMap((cell) => quartersOfDays(db, cell, scope, month.days)), figuresPerQuarter);
@@ -216,18 +216,15 @@ function rowsOf(db: Database, scope: ReportScope, range: ReportRange): ReportedC
   return db.all<ReportedRow>(sql, { ...rangeValues(range), ...scopeValues(scope) }).map(reportedFromRow);
 }
 
-/** Each adds to everybody and to who has it, where they are asked for. */
+/** Each adds to everybody and to its agents, where they are asked for. */
 function addRows(conversations: readonly ReportedConversation[], byAgent: ByAgent<Sums>): void {
   for (const conversation of conversations) {
-    const figures = figuresOf(conversation);
-    if (figures === undefined) continue;
-    const { assignedAgentId } = conversation;
-    for (const agentId of assignedAgentId === null ? [null] : [null, assignedAgentId]) addFigures(byAgent.get(agentId), figures);
+    for (const agentId of [null, ...agentsOf(conversation)]) addFigures(byAgent.get(agentId), figuresIn(conversation, [everyone, agentId ?? everyone]));
   }
 }
 
-function addFigures(sums: Sums | undefined, figures: Figures): void {
-  if (sums === undefined) return;
+function addFigures(sums: Sums | undefined, figures: Figures | undefined): void {
+  if (sums === undefined || figures === undefined) return;
   addCounts(sums.counts, figures);
   if (figures.firstResponseMs !== undefined) sums.firstResponses.add(figures.firstResponseMs);
   if (figures.resolutionMs !== undefined) sums.resolutions.add(figures.resolutionMs);
@@ -267,9 +264,9 @@ function seconds(ms: number | undefined): number | null {
 }
 
 /** The condition of a scope on `conversation`: only what narrows it. Binds what scopeValues() gives. */
-export function withinScope(scope: ReportScope, columns = { departmentId: 'conversation.departmentId', agentId: 'conversation.assignedAgentId' }): string {
+export function withinScope(scope: ReportScope, columns = { departmentId: 'conversation.departmentId', isOfAgent: '@agentId IN (conversation.assignedAgentId, conversation.firstResponderId, conversation.ratedAgentId)' }): string {
   const conditions: string[] = [];
-  if (scope.agentId !== null) conditions.push(`${columns.agentId} = @agentId`);
+  if (scope.agentId !== null) conditions.push(columns.isOfAgent);
   if (scope.departmentIds !== null) conditions.push(`coalesce(${columns.departmentId}, '') IN (SELECT value FROM json_each(@departmentIds))`);
   return conditions.length === 0 ? 'TRUE' : conditions.join(' AND ');
 }

@@ -18,7 +18,7 @@ import {
   dayMs,
   daysOfMonth,
   type Encoded,
-  figuresOf,
+  figuresIn,
   monthOf,
   noCounts,
   ofCell,
@@ -154,10 +154,11 @@ const encoded = ({ quarters, firstResponses, resolutions }: Sums): Encoded => ({
 function rollupsOf(db: Database, days: Days, grains: readonly PeriodKey['grain'][]): Map<string, [PeriodKey, Sums]> {
   const rollups = new Map<string, [PeriodKey, Sums]>();
   for (const conversation of conversationsOf(db, days)) {
-    const change = changeOf(undefined, figuresOf(conversation));
-    if (change === undefined) continue;
     const createdMs = Date.parse(conversation.createdAt);
-    for (const [departmentId, agentId] of cellsOf(conversation)) {
+    for (const cell of cellsOf(conversation)) {
+      const change = changeOf(undefined, figuresIn(conversation, cell));
+      if (change === undefined) continue;
+      const [departmentId, agentId] = cell;
       for (const grain of grains) {
         const key = { departmentId, agentId, channel: conversation.channel, grain, period: grain === 'day' ? Math.floor(createdMs / dayMs) : monthOf(createdMs) };
         const [, sums] = memberOf(rollups, textOf(key), (): [PeriodKey, Sums] => [key, emptySums()]);

@@ -1,6 +1,6 @@
-// Writing the rollups that reports read of conversations. One counts where it is now, at the time it began, in up to four cells: its
-// department or all by its agent or all. What it adds is a function of its row alone, so a change of it folds in as what it adds now
-// less what it added before, and nothing else ever has to be known. Called inside the transaction of the change, by engine/rollups.ts.
+// Writing the rollups that reports read of conversations. One counts where it is now, at the time it began, in a few cells: its
+// department or all by each of its agents or all. What it adds is a function of its row alone, so a change of it folds in as what it adds
+// now less what it added before, and nothing else ever has to be known. Called inside the transaction of the change, by engine/rollups.ts.
 
 import type { Channel, ConversationStatus } from './conversations.ts';
 import type { Database } from './database.ts';
@@ -21,7 +21,9 @@ export interface ReportedConversation {
   readonly departmentId: string | null;
   readonly assignedAgentId: string | null;
   readonly rating: number | null;
+  readonly ratedAgentId: string | null;
   readonly firstResponseAt: string | null;
+  readonly firstResponderId: string | null;
   readonly solvedAt: string | null;
   readonly createdAt: string;
   /** Of a call alone: it has ended. The others are over when they are solved or closed. */
@@ -65,27 +67,51 @@ export function figuresOf(conversation: ReportedConversation): Figures | undefin
   };
 }
 
-/** Where it counts: department and agent. */
-export function cellsOf({ departmentId, assignedAgentId }: ReportedConversation): [departmentId: string, agentId: string][] {
-  const departments = [everyone, departmentId ?? nobody];
-  const agents = assignedAgentId === null ? [everyone] : [everyone, assignedAgentId];
-  return departments.flatMap((department) => agents.map((agent): [string, string] => [department, agent]));
+/** Whose it is in reports: who has it, who answered it first, and whom its rating is about. */
+export function agentsOf({ assignedAgentId, firstResponderId, ratedAgentId }: Pick<ReportedConversation, 'assignedAgentId' | 'firstResponderId' | 'ratedAgentId'>): string[] {
+  return [...new Set([assignedAgentId, firstResponderId, ratedAgentId])].filter((agentId) => agentId !== null);
+}
+
+/** A department or all, and an agent or all. */
+export type CellOf = readonly [departmentId: string, agentId: string];
+
+/** Where it counts. */
+export function cellsOf(conversation: ReportedConversation): CellOf[] {
+  const agents = [everyone, ...agentsOf(conversation)];
+  return [everyone, conversation.departmentId ?? nobody].flatMap((departmentId) => agents.map((agentId): CellOf => [departmentId, agentId]));
+}
+
+/** What it adds to a cell: an answer is credited to who gave it, a rating to whom it is about, the solution to who has it. Undefined where it adds nothing. */
+export function figuresIn(conversation: ReportedConversation, [departmentId, agentId]: CellOf): Figures | undefined {
+  const figures = figuresOf(conversation);
+  if (figures === undefined || (departmentId !== everyone && departmentId !== (conversation.departmentId ?? nobody))) return undefined;
+  if (agentId === everyone) return figures;
+  if (!agentsOf(conversation).includes(agentId)) return undefined;
+  const { assignedAgentId, firstResponderId, ratedAgentId } = conversation;
+  return {
+    ...figures,
+    ...(agentId === (ratedAgentId ?? assignedAgentId) ? {} : { rated: 0, ratingSum: 0 }),
+    firstResponseMs: agentId === (firstResponderId ?? assignedAgentId) ? figures.firstResponseMs : undefined,
+    resolutionMs: agentId === assignedAgentId ? figures.resolutionMs : undefined,
+  };
 }
 
 /** Folds a change in; `before` undefined: it is new. Free when nothing that reports go by has changed. */
 export function foldConversation(db: Database, before: ReportedConversation | undefined, after: ReportedConversation): void {
-  const was = before && figuresOf(before);
-  const is = figuresOf(after);
-  if (before !== undefined && before.departmentId === after.departmentId && before.assignedAgentId === after.assignedAgentId) {
-    const change = changeOf(was, is);
-    if (change !== undefined) fold(db, after, change);
-    return;
+  if (before !== undefined && reportedFields.every((field) => before[field] === after[field])) return;
+  const cells = new Map([...(before === undefined ? [] : cellsOf(before)), ...cellsOf(after)].map((cell) => [cell.join(' '), cell]));
+  let isChanged = false;
+  for (const cell of cells.values()) {
+    const change = changeOf(before && figuresIn(before, cell), figuresIn(after, cell));
+    if (change === undefined) continue;
+    fold(db, after, cell, change);
+    isChanged = true;
   }
-  const removed = before && changeOf(was, undefined);
-  if (before !== undefined && removed !== undefined) fold(db, before, removed);
-  const added = changeOf(undefined, is);
-  if (added !== undefined) fold(db, after, added);
+  if (isChanged) noteChange(db, 'conversations', Math.floor(Date.parse(after.createdAt) / dayMs));
 }
+
+/** Those that can change. */
+const reportedFields = ['status', 'departmentId', 'assignedAgentId', 'rating', 'ratedAgentId', 'firstResponseAt', 'firstResponderId', 'solvedAt', 'isCallOver'] as const satisfies readonly (keyof ReportedConversation)[];
 
 export interface Change {
   readonly counts: Counts;
@@ -115,15 +141,11 @@ function movedBin(wasMs: number | undefined, isMs: number | undefined): Bins {
   return bins;
 }
 
-function fold(db: Database, conversation: ReportedConversation, change: Change): void {
-  const createdMs = Date.parse(conversation.createdAt);
-  const day = Math.floor(createdMs / dayMs);
-  for (const [departmentId, agentId] of cellsOf(conversation)) {
-    const key = { departmentId, agentId, channel: conversation.channel };
-    addToPeriod(db, { ...key, grain: 'day', period: day }, change, quarterOf(createdMs));
-    addToPeriod(db, { ...key, grain: 'month', period: monthOf(createdMs) }, change);
-  }
-  noteChange(db, 'conversations', day);
+function fold(db: Database, { channel, createdAt }: ReportedConversation, [departmentId, agentId]: CellOf, change: Change): void {
+  const createdMs = Date.parse(createdAt);
+  const key = { departmentId, agentId, channel };
+  addToPeriod(db, { ...key, grain: 'day', period: Math.floor(createdMs / dayMs) }, change, quarterOf(createdMs));
+  addToPeriod(db, { ...key, grain: 'month', period: monthOf(createdMs) }, change);
 }
 
 /** Of its day. */
@@ -197,7 +219,7 @@ export function addRow(db: Database, key: PeriodKey, counts: Counts, encoded: En
 
 /** A conversation's row as reports go by it, from the index that holds it whole. Binds nothing. */
 export const reportedColumns = `conversation.id, conversation.channel, conversation.status, conversation.departmentId, conversation.assignedAgentId, conversation.rating,
-  conversation.firstResponseAt, conversation.solvedAt, conversation.createdAt,
+  conversation.ratedAgentId, conversation.firstResponseAt, conversation.firstResponderId, conversation.solvedAt, conversation.createdAt,
   conversation.channel = 'call' AND EXISTS (SELECT 1 FROM call WHERE call.conversationId = conversation.id AND call.phase = 'ended') AS isCallOver`;
 
 export type ReportedRow = Omit<ReportedConversation, 'isCallOver'> & { readonly isCallOver: number };

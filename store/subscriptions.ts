@@ -16,6 +16,8 @@ export interface SubscriptionRecord {
   readonly billingSource: BillingSource;
   readonly currentPeriodStart: string;
   readonly currentPeriodEnd: string;
+  /** Where the local provider's periods are counted from; null where another one counts them. */
+  readonly periodAnchorAt: string | null;
   readonly cancelAtPeriodEnd: boolean;
   readonly trialEndsAt: string | null;
   readonly providerCustomerId: string | null;
@@ -34,8 +36,8 @@ export function findSubscription(db: Database): SubscriptionRecord | undefined {
 export function putSubscription(db: Database, subscription: SubscriptionRecord): void {
   db.run('DELETE FROM subscription WHERE id <> ?', [subscription.id]);
   db.run(
-    `INSERT OR REPLACE INTO subscription (id, addons, status, billingInterval, billingSource, currentPeriodStart, currentPeriodEnd, cancelAtPeriodEnd, trialEndsAt, providerCustomerId, providerSubscriptionId, createdAt)
-     VALUES (@id, @addons, @status, @billingInterval, @billingSource, @currentPeriodStart, @currentPeriodEnd, @cancelAtPeriodEnd, @trialEndsAt, @providerCustomerId, @providerSubscriptionId, @createdAt)`,
+    `INSERT OR REPLACE INTO subscription (id, addons, status, billingInterval, billingSource, currentPeriodStart, currentPeriodEnd, periodAnchorAt, cancelAtPeriodEnd, trialEndsAt, providerCustomerId, providerSubscriptionId, createdAt)
+     VALUES (@id, @addons, @status, @billingInterval, @billingSource, @currentPeriodStart, @currentPeriodEnd, @periodAnchorAt, @cancelAtPeriodEnd, @trialEndsAt, @providerCustomerId, @providerSubscriptionId, @createdAt)`,
     { ...subscription, addons: toJson(subscription.addons), cancelAtPeriodEnd: subscription.cancelAtPeriodEnd ? 1 : 0 },
   );
 }

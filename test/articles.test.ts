@@ -121,4 +121,8 @@ t.test('[4.3 articles] an adopted page gives way to its article while that is pu
   await service.delete(`/kb/articles/${adopted.body.id}`, owner.token);
   await service.settled();
   t.match((await found(service, owner.token, 'where can I park')).map(({ text }) => text), [/behind the museum/], 'and back');
+
+  const last = (await service.post(`/kb/documents/${(await page()).id}/adopt`, {}, owner.token)).body;
+  t.equal((await service.delete(`/kb/documents/${last.sourceDocumentId}`, owner.token)).status, 204);
+  t.equal((await service.get(`/kb/articles/${last.id}`, owner.token)).body.sourceDocumentId, null, 'a page that is gone is not named');
 });

@@ -5,6 +5,7 @@ import type { SubscriptionRecord } from '../store/subscriptions.ts';
 import { setSubscription, theSubscription } from '../engine/subscription.ts';
 import { monthsAfter } from '../engine/time-zones.ts';
 import { command, systemCaller } from '../engine/runtime/command.ts';
+import { ManualClock } from './support/manual-clock.ts';
 import { type Service, startService } from './support/service.ts';
 
 const dayMs = 24 * 3600_000;
@@ -172,6 +173,19 @@ t.test('[4.14] a period follows the other, also over a restart', async (t) => {
   const again = await startService(t, { env, dataDir: service.dataDir, clock: service.clock });
   for (let round = 0; round < 4; round += 1) await again.pass(1000);
   t.match((await again.get('/billing/subscription', owner.token)).body.subscription, { status: 'active', currentPeriodStart: '2027-02-20T12:00:00.000Z', currentPeriodEnd: '2027-03-20T12:00:00.000Z' });
+});
+
+t.test('[4.14] a period that began on a 31st ends on one again after a shorter month', async (t) => {
+  const clock = new ManualClock('2027-05-31T09:00:00.000Z');
+  const service = await startService(t, { env, clock });
+  const owner = await service.workspace();
+  const ends: string[] = [];
+  for (let month = 0; month < 5; month += 1) {
+    const { currentPeriodEnd } = (await service.get('/billing/subscription', owner.token)).body.subscription;
+    ends.push(currentPeriodEnd.slice(0, 10));
+    await service.pass(Date.parse(currentPeriodEnd) - clock.now() + 1000);
+  }
+  t.strictSame(ends, ['2027-06-30', '2027-07-31', '2027-08-31', '2027-09-30', '2027-10-31']);
 });
 
 t.test('[4.14] who is billed through a marketplace changes it there: 409', async (t) => {

@@ -84,7 +84,7 @@ t.test('goals', async (t) => {
       attributedAgentName: null,
     };
     t.match(frame.data.completion, completion);
-    t.strictSame(await completions(goal.id), { completions: [frame.data.completion], total: 1, totalValueCents: 4200 });
+    t.strictSame(await completions(goal.id), { completions: [frame.data.completion], total: 1, totalValueCents: 4200, nextOffset: null });
     const { token } = await service.customer(owner.embedId);
     await view(token, 'https://shop.example/other');
     t.equal((await completions(goal.id)).total, 1);
@@ -172,6 +172,8 @@ t.test('goals', async (t) => {
       await view((await service.customer(owner.embedId)).token);
     }
     const [first = '', second = '', third = ''] = times;
+    t.equal((await completions(goal.id, '?limit=2')).nextOffset, 2, 'what is missing is told');
+    t.equal((await completions(goal.id, '?limit=2&offset=2')).nextOffset, null);
     t.match(await completions(goal.id, `?from=${first}&to=${third}`), { total: 2, totalValueCents: 200, completions: [{ completedAt: second }, { completedAt: first }] }, 'from counts, to does not');
     t.match(await completions(goal.id, '?limit=1&offset=1'), { total: 3, totalValueCents: 300, completions: [{ completedAt: second }] });
     t.strictSame((await completions(goal.id, '?offset=3')).completions, []);

@@ -16,7 +16,7 @@ const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 9) + seco
 function conversation(fields: Partial<Conversation> = {}): Conversation {
   return {
     id: 'c', version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: 'v', contactId: null, departmentId: null, assignedAgentId: null, tags: [],
-    handshake: null, rating: null, preview: null, lastMessageAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, firstResponseAt: null, solvedAt: null, closedAt: null, createdAt: at(0), updatedAt: at(0),
+    handshake: null, rating: null, ratingComment: null, preview: null, lastMessageAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, firstResponseAt: null, solvedAt: null, closedAt: null, createdAt: at(0), updatedAt: at(0),
     ...fields,
   };
 }

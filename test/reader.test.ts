@@ -66,7 +66,7 @@ t.test('[architecture] what the reader tells waits until what it saw is durable'
   const toMs = Date.now() + 3600_000;
   const range = { fromMs: toMs - 24 * 3600_000, toMs };
   const buckets = { starts: [range.fromMs], toMs };
-  const drillDown = { scope, range, status: undefined, isRated: false, isMissed: false };
+  const drillDown = { scope, range, status: undefined, isRated: false, isMissed: false, shownDepartmentIds: null };
   const page = { limit: 10, offset: 0 };
   const last = { at: '9', id: '' };
   const first = { at: '', id: '' };

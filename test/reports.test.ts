@@ -37,7 +37,8 @@ t.test('reports', async (t) => {
     t.equal(body.series.reduce((sum: number, one: { value: number }) => sum + one.value, 0), 3);
     t.strictSame(body.series.map((one: { value: number }) => one.value).filter((value: number) => value > 0), [1, 2]);
     t.equal((await report('tickets/total', owner.token)).total, 0);
-    t.equal((await report('tickets/total?channel=chat', owner.token)).total, 3);
+    t.match(await service.get('/reports/tickets/total?channel=chat', owner.token), { status: 400, body: { error: 'invalid_query', detail: { fieldErrors: { channel: [String] } } } }, 'each channel has a report of its own');
+    t.equal((await report('chats/total?channel=chat', owner.token)).total, 3);
     const hours = await report('chats/total?range=1d', owner.token);
     t.equal(hours.series.length, 25, 'hours by default up to two days');
     t.match(hours.series[0].bucket, /:00:00\.000\+05:30$/);
@@ -112,6 +113,7 @@ t.test('reports', async (t) => {
     t.match(satisfaction, { responses: 2, total: 2, average: 3.5 });
     t.strictSame(satisfaction.series.filter((one: { responses: number }) => one.responses > 0).map((one: { value: number }) => one.value), [3.5]);
     t.match(await report('tickets/satisfaction', owner.token), { responses: 0, average: null });
+    t.ok(satisfaction.series.every((one: { mean: number | null; value: number; responses: number }) => (one.responses === 0 ? one.mean === null && one.value === 0 : one.mean === one.value)), 'a day without ratings has no mean');
 
     const ids = async (query: string): Promise<string[]> => (await report(`conversations?${query}`, owner.token)).conversations.map((one: { id: string }) => one.id);
     t.strictSame(await ids('rated=1'), [chats[1]?.id, chats[0]?.id]);
@@ -223,6 +225,70 @@ t.test('reports', async (t) => {
     t.strictSame((await report('customers', owner.token)).abandonment.call, { abandoned: 1, total: 1, rate: 1 });
     t.match(await report('tickets/response-times?channel=call', owner.token), { firstResponse: { medianSeconds: null } });
     t.equal((await report('conversations?missed=1', owner.token)).total, 1);
+  });
+
+  t.test('[4.13] the first answer is credited to who gave it, a rating to who wrote last before it, the solution to who has it', async (t) => {
+    const owner = await service.workspace();
+    const [ann, bob, cid] = [await service.agent(owner, { name: 'Ann' }), await service.agent(owner, { name: 'Bob' }), await service.agent(owner, { name: 'Cid' })];
+    const chat = await service.chat(owner);
+    await give(chat, ann, owner);
+    await service.pass(2000);
+    await write(chat.id, ann.token);
+    await give(chat, bob, owner);
+    await service.pass(8000);
+    await write(chat.id, bob.token);
+    await give(chat, cid, owner);
+    await setStatus(chat.id, 'solved', cid.token);
+    await service.post(`/widget/conversations/${chat.id}/rating`, { rating: 4, comment: 'Bob was kind.' }, chat.customer.token);
+    const row = async ({ agentId, token }: Person): Promise<unknown> => (await report('agents/performance', token)).agents.find((one: { agent: { id: string } }) => one.agent.id === agentId);
+    t.match(await row(ann), { conversations: 1, firstResponseMedianSeconds: 2, fullResolutionMedianSeconds: null, csatScore: null, csatResponses: 0 });
+    t.match(await row(bob), { conversations: 1, firstResponseMedianSeconds: null, fullResolutionMedianSeconds: null, csatScore: 4, csatResponses: 1 });
+    t.match(await row(cid), { conversations: 1, firstResponseMedianSeconds: null, fullResolutionMedianSeconds: 10, csatScore: null, csatResponses: 0 });
+    for (const [one, rated] of [[ann, 0], [bob, 1], [cid, 0]] as const) {
+      t.equal((await report('chats/total', one.token)).total, 1);
+      t.equal((await report('conversations', one.token)).total, 1);
+      t.equal((await report('conversations?rated=1', one.token)).total, rated, 'what is behind a figure is what it counts');
+    }
+    t.match((await report('conversations', owner.token)).conversations, [{ rating: 4, ratingComment: 'Bob was kind.' }]);
+    const legal = (await service.post('/departments', { name: 'Legal' }, owner.token)).body;
+    await service.post(`/conversations/${chat.id}/assign-to-department`, { departmentId: legal.id }, owner.token);
+    await give(chat, owner, owner);
+    t.match(await row(ann), { conversations: 1 });
+    t.match(await report('conversations', ann.token), { total: 0, conversations: [] }, 'what has gone beyond its departments is counted and not shown');
+    t.equal((await report('conversations', owner.token)).total, 1);
+  });
+
+  t.test('[4.13] an export names what its ids stand for, and customers for whoever may read visitors', async (t) => {
+    const owner = await service.workspace();
+    const ann = await service.agent(owner, { name: 'Ann' });
+    const customer = await service.customer(owner.embedId, { name: 'Kim', email: 'kim@customer.example' });
+    const { id } = (await service.post('/widget/conversations', { body: 'Hello' }, customer.token)).body.conversation;
+    await give({ id }, ann, owner);
+    await write(id, ann.token);
+    await service.post(`/widget/conversations/${id}/rating`, { rating: 5, comment: 'Quick, thanks' }, customer.token);
+    const csv = async (token: string): Promise<Record<string, string>> => {
+      const { url } = (await service.get('/reports/export?type=conversations&format=csv', token)).body;
+      const [head = '', row = ''] = (await (await fetch(url.replace('http://switchboard.test', service.url))).text()).split('\r\n');
+      const cells = [...row.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)].map(([, cell = '']) => cell.replace(/^"|"$/g, ''));
+      return Object.fromEntries(head.split(',').map((name, index) => [name, cells[index] ?? '']));
+    };
+    t.match(await csv(owner.token), { assignedAgentName: 'Ann', firstResponderName: 'Ann', customerName: 'Kim', customerEmail: 'kim@customer.example', ratingComment: 'Quick, thanks', siteName: /./ });
+    const { key } = (await service.post('/api-keys', { name: 'Figures', scopes: ['reports:read'] }, owner.token)).body;
+    const limited = await csv(key);
+    t.equal(limited['assignedAgentName'], 'Ann');
+    t.notOk('customerName' in limited || 'customerEmail' in limited);
+  });
+
+  t.test('[4.13] a link is refused when the report that it is of would be', async (t) => {
+    const owner = await service.workspace();
+    const chatter = await service.agent(owner, { channels: ['chats'] });
+    t.match(await service.get('/reports/export?type=tickets/total&format=csv', chatter.token), { status: 403, body: { error: 'forbidden' } });
+    t.match(await service.get('/reports/export?type=tickets/by-status&format=csv', chatter.token), { status: 403, body: { error: 'forbidden' } });
+    t.equal((await service.get('/reports/export?type=chats/total&format=csv', chatter.token)).status, 200);
+    for (const query of ['type=chats/total&granularity=hour&range=90d', 'type=conversions/goals&granularity=hour&range=90d', 'type=chats/total&channel=ticket']) {
+      t.match(await service.get(`/reports/export?${query}&format=json`, owner.token), { status: 400, body: { error: 'invalid_query' } }, query);
+    }
+    t.equal((await service.get('/reports/export?type=agents/performance&granularity=hour&range=90d&format=json', owner.token)).status, 200, 'what has no buckets');
   });
 
   t.test('[4.13] conversions: by goal and time, by whom they are attributed to; a deleted goal stays', async (t) => {

@@ -12,7 +12,7 @@ import { completionsByBucket, countReported, goalTotals, reportedConversations }
 import { ReportMemory } from '../store/report-memory.ts';
 import { bucketTotals, type ReportScope, type Totals, totalsByAgent, totalsOf } from '../store/report-reads.ts';
 import { beginRebuild, buildNext, type Progress, progressFrom, rebuildDeadline, textOfProgress } from '../store/rollup-rebuild.ts';
-import { figuresOf } from '../store/rollups.ts';
+import { everyone, figuresIn } from '../store/rollups.ts';
 import { ManualClock } from './support/manual-clock.ts';
 import { agentIds, changeConversation, dayMs, days, fill, fillGoals, from, openDatabase, rebuildAll, reported, scopes } from './support/reported-rows.ts';
 import { startService } from './support/service.ts';
@@ -21,13 +21,13 @@ import { randomFrom } from './support/seeded.ts';
 const isWithin = (conversation: ConversationRecord, scope: ReportScope, range: { fromMs: number; toMs: number }): boolean =>
   scope.channels.includes(conversation.channel) &&
   (scope.departmentIds === null || scope.departmentIds.includes(conversation.departmentId ?? '')) &&
-  (scope.agentId === null || conversation.assignedAgentId === scope.agentId) &&
+  (scope.agentId === null || [conversation.assignedAgentId, conversation.firstResponderId, conversation.ratedAgentId].includes(scope.agentId)) &&
   Date.parse(conversation.createdAt) >= range.fromMs &&
   Date.parse(conversation.createdAt) < range.toMs;
 
 /** By reading every conversation. */
 function plainTotals(conversations: readonly ConversationRecord[], scope: ReportScope, range: { fromMs: number; toMs: number }) {
-  const figures = conversations.filter((conversation) => isWithin(conversation, scope, range)).flatMap((conversation) => figuresOf(reported(conversation)) ?? []);
+  const figures = conversations.filter((conversation) => isWithin(conversation, scope, range)).flatMap((conversation) => figuresIn(reported(conversation), [everyone, scope.agentId ?? everyone]) ?? []);
   const sum = (name: keyof Totals): number => figures.reduce((total, one) => total + Number((one as unknown as Record<string, number>)[name]), 0);
   const times = (values: (number | undefined)[]) => {
     const sorted = values.filter((value) => value !== undefined).sort((a, b) => a - b);
@@ -144,13 +144,14 @@ t.test('[4.13] a page far down a list is the one that skipping every row before 
     const fromMs = from + random.below(60 * dayMs);
     const range = { fromMs, toMs: fromMs + 200 * dayMs + random.below(200 * dayMs) };
     const scope = scopes(random);
-    const asked = { scope, range, status: random.pick([undefined, undefined, 'open', 'solved', 'spam'] as const), isRated: random.chance(0.3), isMissed: random.chance(0.2) };
+    const asked = { scope, range, status: random.pick([undefined, undefined, 'open', 'solved', 'spam'] as const), isRated: random.chance(0.3), isMissed: random.chance(0.2), shownDepartmentIds: scope.agentId !== null && random.chance(0.5) ? ['d1', ''] : null };
     const listed = conversations.filter(
       (one) =>
         isWithin(one, scope, range) &&
         (asked.status === undefined ? one.status !== 'spam' : one.status === asked.status) &&
-        (!asked.isRated || one.rating !== null) &&
-        (!asked.isMissed || (figuresOf(reported(one))?.missed === 1)),
+        (!asked.isRated || (one.rating !== null && (scope.agentId === null || (one.ratedAgentId ?? one.assignedAgentId) === scope.agentId))) &&
+        (asked.shownDepartmentIds === null || one.assignedAgentId === scope.agentId || asked.shownDepartmentIds.includes(one.departmentId ?? '')) &&
+        (!asked.isMissed || (figuresIn(reported(one), [everyone, everyone])?.missed === 1)),
     );
     const ids = listed.sort((a, b) => (a.createdAt === b.createdAt ? (a.id < b.id ? 1 : -1) : a.createdAt < b.createdAt ? 1 : -1)).map(({ id }) => id);
     for (const offset of [0, 999, 1000, 1001, 1500, Math.max(0, ids.length - 7), ids.length, ids.length + 2000]) {

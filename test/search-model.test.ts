@@ -119,7 +119,7 @@ function fill(service: Service, workspaceId: string, of: { random: Random; depar
     const conversation: ConversationRecord = {
       id: ids.uuid(), version: 1, channel: random.pick(['chat', 'ticket', 'call']), status: random.pick(['open', 'pending', 'solved', 'spam', 'closed']), subject: null, ticketNumber: null, siteId: null,
       visitorId: null, contactId: null, departmentId: random.pick(of.departmentIds), assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: random.chance(0.3) ? [random.pick(['vip', 'late'])] : [], handshake: null, rating: null,
-      ratingComment: null, preview: null, lastMessageAt: null, firstResponseAt: null, solvedAt: null, closedAt: null, lastLineAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null,
+      ratingComment: null, ratedAgentId: null, preview: null, lastMessageAt: null, firstResponseAt: null, firstResponderId: null, solvedAt: null, closedAt: null, lastLineAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null,
       // Some at the same moment, so that the order among equals is seen.
       createdAt: at(index), updatedAt: at(index - (index % 3)),
     };

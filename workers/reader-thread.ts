@@ -10,7 +10,7 @@ import { eventsOfConversation, type EventRow } from '../store/events.ts';
 import { type MessageRecord, messagesBetween } from '../store/messages.ts';
 import { notesBetween, type NoteRecord } from '../store/notes.ts';
 import { OpenFiles } from './open-files.ts';
-import { completionsByBucket, countReported, type DrillDown, type GoalTotals, goalTotals, queuedByChannel, reportedAfter, reportedConversations } from '../store/report-lists.ts';
+import { completionsByBucket, countReported, type DrillDown, type GoalTotals, goalTotals, type NamedConversation, queuedByChannel, reportedAfter, reportedConversations } from '../store/report-lists.ts';
 import type { ReportRange } from '../store/report-pieces.ts';
 import { type BucketTotals, bucketTotals, type ReportScope, type ReportSource, type Totals, totalsByAgent, totalsOf } from '../store/report-reads.ts';
 import type { SearchAnswer, SearchQuestion } from './search/search-index.ts';
@@ -112,7 +112,7 @@ export const questions = {
   },
 
   /** The next of them, newest first. An empty page is the end. */
-  drillDownAfter({ workspaceId, asked, after, limit }: { workspaceId: string; asked: DrillDown; after: Cursor | undefined; limit: number }): Seen<ConversationRecord[]> {
+  drillDownAfter({ workspaceId, asked, after, limit }: { workspaceId: string; asked: DrillDown; after: Cursor | undefined; limit: number }): Seen<NamedConversation[]> {
     return together(workspaceId, ({ db }) => reportedAfter(db, asked, after, limit));
   },
 

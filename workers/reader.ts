@@ -9,7 +9,7 @@ import type { Seen } from '../store/database.ts';
 import type { EventRow } from '../store/events.ts';
 import type { MessageRecord } from '../store/messages.ts';
 import type { NoteRecord } from '../store/notes.ts';
-import type { DrillDown, GoalTotals } from '../store/report-lists.ts';
+import type { DrillDown, GoalTotals, NamedConversation } from '../store/report-lists.ts';
 import type { ReportRange } from '../store/report-pieces.ts';
 import type { BucketTotals, ReportScope, Totals } from '../store/report-reads.ts';
 import type { OfConversation, questions, ReaderData } from './reader-thread.ts';
@@ -38,7 +38,7 @@ export interface Reader {
   totalsByAgent(workspaceId: string, scope: ReportScope, range: ReportRange, agentIds: readonly string[]): Promise<Totals[]>;
   totalsByChannel(workspaceId: string, scopes: { figures: ReportScope; queue: ReportScope }, range: ReportRange): Promise<{ channel: Channel; totals: Totals; queued: number }[]>;
   drillDown(workspaceId: string, asked: DrillDown, page: { limit: number; offset: number }): Promise<{ conversations: ConversationRecord[]; total: number }>;
-  drillDownAfter(workspaceId: string, asked: DrillDown, page: { after: Cursor | undefined; limit: number }): Promise<ConversationRecord[]>;
+  drillDownAfter(workspaceId: string, asked: DrillDown, page: { after: Cursor | undefined; limit: number }): Promise<NamedConversation[]>;
   goals(workspaceId: string, scope: ReportScope, range: ReportRange, buckets: Buckets): Promise<{ goals: GoalTotals[]; counts: number[] }>;
   /** Says that so many messages were written and are durable. Now and then that has the search index follow. */
   noteMessages(workspaceId: string, count: number): void;

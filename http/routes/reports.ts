@@ -1,13 +1,13 @@
 // Reports. Specification 4.13.
 
 import Type from 'typebox';
-import { refuse, refuseField } from '../../engine/errors.ts';
-import { reportFrame } from '../../engine/report-scope.ts';
+import { refuse } from '../../engine/errors.ts';
 import { byStatusReport, conversionsReport, customersReport, drillDownReport, performanceReport, responseTimesReport, satisfactionReport, volumeReport } from '../../engine/reports.ts';
 import { isActive, theRoster } from '../../engine/roster.ts';
+import { allows } from '../../engine/scopes.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import { defaultLimit, parseTime } from '../cursor.ts';
-import { reportText, reportTypes } from '../report-types.ts';
+import { reportText, reportTypes, requireReportType } from '../report-types.ts';
 import { ConversionsReport, CustomersReport, PerformanceReport, ResponseTimesReport, SatisfactionReport, StatusReport, VolumeReport } from '../report-schemas.ts';
 import { fullPath, route } from '../route.ts';
 import { Channel, Conversation, ConversationStatus, Id, Time } from '../schemas.ts';
@@ -22,7 +22,7 @@ const common = {
   from: Type.Optional(Type.String({ format: 'date-time', description: 'With range custom.' })),
   to: Type.Optional(Type.String({ format: 'date-time', description: 'With range custom, at most 365 days after from.' })),
   departmentId: Type.Optional(Id),
-  agentId: Type.Optional(Type.String({ format: 'uuid', description: 'Agents see their own figures alone.' })),
+  agentId: Type.Optional(Type.String({ format: 'uuid', description: 'Of conversations that the agent has, answered first, or was rated for. Agents see only their own figures.' })),
   channel: Type.Optional(Channel),
 };
 const granularity = Type.Optional(Type.Enum(['hour', 'day', 'week', 'month'], { description: 'Hours up to 2 days, else days, unless it says otherwise; hours for 31 days at the most. Weeks begin on Monday.' }));
@@ -50,7 +50,7 @@ const volume = (operation: string, path: string, channel: 'chat' | 'ticket') =>
     path,
     tag: 'Reports',
     summary: `How many ${channel}s began, over time`,
-    description: about,
+    description: `${about} ${channel} is the only channel that it takes.`,
     access,
     query: CommonSeries,
     reply: { status: 200, schema: VolumeReport },
@@ -96,7 +96,7 @@ export const reportRoutes = [
     path: '/reports/tickets/satisfaction',
     tag: 'Reports',
     summary: 'How customers rated, over time',
-    description: `${about} value is the mean rating of the bucket, 0 without any. channel looks at another channel.`,
+    description: `${about} mean is that of the bucket's ratings, null without any, where value is 0. channel looks at another channel.`,
     access,
     query: CommonSeries,
     reply: { status: 200, schema: SatisfactionReport },
@@ -110,7 +110,7 @@ export const reportRoutes = [
     path: '/reports/conversations',
     tag: 'Reports',
     summary: 'The conversations behind a figure',
-    description: `${about} Newest first; status spam shows the spam.`,
+    description: `${about} Newest first; status spam shows the spam. Agents are not shown what they answered and what is beyond their departments now.`,
     access,
     query: Type.Object({ ...common, ...flags, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })), offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })) }),
     reply: { status: 200, schema: Type.Object({ conversations: Type.Array(Conversation), total: Type.Integer({ description: 'Of all pages.' }) }) },
@@ -125,7 +125,7 @@ export const reportRoutes = [
     path: '/reports/agents/performance',
     tag: 'Reports',
     summary: 'How agents did',
-    description: `${about} By who has the conversation. Admins see all agents, supervisors those of their departments and of none, agents themselves. csatScore is the mean rating, 1 to 5.`,
+    description: `${about} A conversation counts for whoever has it, for who answered it first and for whom its rating is about: the first answer is credited to who gave it, the rating to who wrote last before it, the solution to who has it. Admins see all agents, supervisors those of their departments and of none, agents themselves. csatScore is the mean rating, 1 to 5.`,
     access,
     query: Common,
     reply: { status: 200, schema: PerformanceReport },
@@ -167,10 +167,10 @@ export const reportRoutes = [
     path: '/reports/export',
     tag: 'Reports',
     summary: 'A report as a file',
-    description: 'Answers an address that gives the file for 15 minutes, to whoever has it, with what the agent that asked may see then. The range is that of now.',
+    description: 'Answers an address that gives the file for 15 minutes, to whoever has it, with what the agent that asked may see then. The range is that of now. Lists of conversations name sites, departments and agents, and customers for whoever may read visitors (`visitors:read`).',
     access,
     query: Type.Object({
-      type: Type.String({ maxLength: 100, description: `A report's path after /reports/: ${reportTypes.join(', ')}.` }),
+      type: Type.Enum(reportTypes, { description: 'A report\'s path after /reports/.' }),
       format: Type.Enum(['csv', 'json']),
       ...common,
       granularity,
@@ -178,10 +178,9 @@ export const reportRoutes = [
     }),
     reply: { status: 200, schema: Type.Object({ url: Type.String(), expiresAt: Time }) },
     refusals,
-    read(view, { workspaceId, caller, query }, { config, exportLinks }) {
+    read(view, { workspaceId, caller, grant, query }, { config, exportLinks }) {
       const { type, format, range: _range, from: _from, to: _to, ...filters } = query;
-      if (!reportTypes.includes(type)) refuseField('invalid_query', 'type', `must be one of ${reportTypes.join(', ')}`);
-      const { range } = reportFrame(view, timesOf(query), undefined);
+      const { range } = requireReportType(view, type, timesOf(query));
       const expiresMs = view.nowMs + exportLifetimeMs;
       const token = exportLinks.issue({
         workspaceId,
@@ -189,6 +188,7 @@ export const reportRoutes = [
         type,
         format,
         expiresMs,
+        withCustomers: grant === undefined || allows(grant, 'visitors:read'),
         query: { ...filters, range: 'custom', from: isoTime(range.fromMs), to: isoTime(range.toMs) },
       });
       return { url: `${config.baseUrl}${fullPath({ path: '/reports/exports/' })}${token}`, expiresAt: isoTime(expiresMs) };
@@ -215,7 +215,7 @@ export const reportRoutes = [
       const agent = theRoster(view).agents.get(order.agentId);
       if (agent === undefined || !isActive(agent)) refuse('gone', { message: 'Who asked for it is no longer here.' });
       const { type, format, query } = order;
-      const body = await reportText(view, type, format, { query: { ...query, isRated: query['rated'] === '1', isMissed: query['missed'] === '1' }, reader });
+      const body = await reportText(view, type, format, { query: { ...query, isRated: query['rated'] === '1', isMissed: query['missed'] === '1' }, withCustomers: order.withCustomers === true, reader });
       const name = `${type.replaceAll('/', '-')}.${format}`;
       const contentType = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8';
       return { status: 200, headers: { 'Content-Type': contentType, 'Content-Disposition': `attachment; filename="${name}"` }, body };

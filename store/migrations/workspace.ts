@@ -27,6 +27,39 @@ import { callsWithinReach } from './workspace/0025-calls-within-reach.ts';
 import { rollupChanges } from './workspace/0026-rollup-changes.ts';
 import { firstResponses } from './workspace/0027-first-responses.ts';
 import { givenByRouting } from './workspace/0028-given-by-routing.ts';
+import { creditedAgents } from './workspace/0029-credited-agents.ts';
+import { periodAnchors } from './workspace/0030-period-anchors.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
-export const workspaceMigrations: readonly Migration[] = [foundation, eventsByConversation, outboxFirst, calls, sealedSecrets, searchChanges, mail, knowledge, uploads, campaigns, goals, contactText, rollups, commerce, apiKeys, webhooks, billing, verification, oauth, listsByIndex, waitingByChannel, upkeep, inbox, rollupsByDay, callsWithinReach, rollupChanges, firstResponses, givenByRouting];
+export const workspaceMigrations: readonly Migration[] = [
+  foundation,
+  eventsByConversation,
+  outboxFirst,
+  calls,
+  sealedSecrets,
+  searchChanges,
+  mail,
+  knowledge,
+  uploads,
+  campaigns,
+  goals,
+  contactText,
+  rollups,
+  commerce,
+  apiKeys,
+  webhooks,
+  billing,
+  verification,
+  oauth,
+  listsByIndex,
+  waitingByChannel,
+  upkeep,
+  inbox,
+  rollupsByDay,
+  callsWithinReach,
+  rollupChanges,
+  firstResponses,
+  givenByRouting,
+  creditedAgents,
+  periodAnchors,
+];

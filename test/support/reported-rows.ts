@@ -97,10 +97,10 @@ export function addConversation(db: Database, random: Random, id: string, times?
     tags: [],
     handshake: null,
     rating: null,
-    ratingComment: null,
+    ratingComment: null, ratedAgentId: null,
     preview: null,
     lastMessageAt: null,
-    firstResponseAt: times === undefined ? null : new Date(times.firstResponseMs).toISOString(),
+    firstResponseAt: times === undefined ? null : new Date(times.firstResponseMs).toISOString(), firstResponderId: null,
     solvedAt: null,
     closedAt: null,
     lastLineAt: null,
@@ -117,13 +117,17 @@ export function addConversation(db: Database, random: Random, id: string, times?
 export function changeConversation(db: Database, random: Random, before: ConversationRecord, { isFolded } = { isFolded: true }): ConversationRecord {
   const later = (): string => new Date(Date.parse(before.createdAt) + Math.round(Math.exp(random.next() * 20))).toISOString();
   const status = random.pick(['open', 'pending', 'solved', 'closed', 'spam'] as const);
+  const isAnswered = before.firstResponseAt !== null || random.chance(0.7);
+  const isRated = random.chance(0.4);
   const after = {
     ...before,
     status,
     departmentId: random.pick([null, ...departmentIds]),
     assignedAgentId: random.pick([null, ...agentIds]),
-    rating: random.chance(0.4) ? 1 + random.below(5) : null,
-    firstResponseAt: random.chance(0.7) ? (before.firstResponseAt ?? later()) : before.firstResponseAt,
+    rating: isRated ? 1 + random.below(5) : null,
+    ratedAgentId: isRated ? random.pick([null, ...agentIds]) : null,
+    firstResponseAt: isAnswered ? (before.firstResponseAt ?? later()) : null,
+    firstResponderId: isAnswered ? (before.firstResponderId ?? random.pick([null, ...agentIds])) : null,
     solvedAt: status === 'solved' || status === 'closed' ? (before.solvedAt ?? later()) : null,
   };
   updateConversation(db, after);

@@ -57,6 +57,7 @@ export function Timeline({ conversation, thread }: { readonly conversation: Conv
       <p class="for-readers" role="status">
         {last !== undefined && last.senderType === 'visitor' ? `${senderName(last, conversation)}: ${last.body.slice(0, 300)}` : ''}
       </p>
+      <Rating conversation={conversation} />
       <Typing conversation={conversation} />
     </div>
   );
@@ -70,6 +71,17 @@ function guessOf(item: Item | undefined): number {
   const text = item.kind === 'message' ? item.message.body : item.kind === 'note' ? item.note.body : item.outgoing.body;
   const lines = text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / lineChars)), 0);
   return lines * lineHeight + (item.kind === 'message' && !item.isFirst ? 22 : 50);
+}
+
+/** What the customer thought of it, in its own words. */
+function Rating({ conversation: { rating, ratingComment } }: { readonly conversation: Conversation }): JSX.Element | null {
+  if (rating === null || ratingComment === null) return null;
+  return (
+    <figure class="inbox-rating">
+      <figcaption class="soft">Rated {rating} of 5</figcaption>
+      <blockquote>{ratingComment}</blockquote>
+    </figure>
+  );
 }
 
 function Typing({ conversation }: { readonly conversation: Conversation }): JSX.Element {

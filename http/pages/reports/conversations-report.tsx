@@ -101,7 +101,10 @@ function Rows({ conversations }: { readonly conversations: readonly Conversation
               </td>
               <td data-label="Agent">{one.assignedAgentId === null ? <span class="soft">Nobody</span> : agentName(one.assignedAgentId)}</td>
               <td class="number" data-label="First answer">{one.firstResponseAt === null || one.firstResponseAt <= one.createdAt ? '' : spanOf((Date.parse(one.firstResponseAt) - Date.parse(one.createdAt)) / 1000)}</td>
-              <td class="number" data-label="Rating">{one.rating === null ? '' : `${one.rating} of 5`}</td>
+              <td class="number" data-label="Rating">
+                {one.rating === null ? '' : `${one.rating} of 5`}
+                {one.ratingComment !== null && <span class="report-comment soft">{one.ratingComment}</span>}
+              </td>
               <td>
                 <Time at={one.createdAt} format={(at) => `${dayOf(at)}, ${clockTime(at)}`} />
               </td>
