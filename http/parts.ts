@@ -3,7 +3,7 @@
 
 import { type FieldErrors, refuse, refuseField, refuseFields, type Slug } from '../engine/errors.ts';
 import { requireFormType, requireJsonType } from './headers.ts';
-import { parseJson } from './json.ts';
+import { JsonTooIntricate, parseJson } from './json.ts';
 import type { RequestHead } from './pipeline.ts';
 import type { Route } from './route.ts';
 import { coercingValidator, strictValidator, unknownFieldsOf, type Validate } from './validation.ts';
@@ -58,8 +58,8 @@ export function bodyOf(route: Route, head: RequestHead, bytes: Uint8Array): unkn
 export function jsonIn(bytes: Uint8Array): unknown {
   try {
     return parseJson(utf8.decode(bytes));
-  } catch {
-    refuseField('invalid_body', 'body', 'must be JSON');
+  } catch (error) {
+    refuseField('invalid_body', 'body', error instanceof JsonTooIntricate ? error.message : 'must be JSON');
   }
 }
 

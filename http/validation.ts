@@ -1,9 +1,11 @@
-// Requests checked against their schemas, all problems at once, each under the path of its field. The only importer of
+// Requests checked against their schemas, problems told together, each under the path of its field. The only importer of
 // @fastify/ajv-compiler, with every option set by hand: bodies are taken as they are, paths and queries as text to convert.
+// Sizes come first: see value-sizes.ts.
 
 import AjvCompiler from '@fastify/ajv-compiler';
 import type { TSchema } from 'typebox';
 import type { FieldErrors } from '../engine/errors.ts';
+import { type Sized, sizeCutter } from './value-sizes.ts';
 
 /** Undefined when the value is sound; a coercing one may have replaced its values by converted ones. */
 export type Validate = (value: unknown) => FieldErrors | undefined;
@@ -29,13 +31,28 @@ const compilerOf = (coerceTypes: false | 'array'): ((part: { schema: TSchema }) 
 const strictCompiler = compilerOf(false);
 const coercingCompiler = compilerOf('array');
 
+/** Fields that are named at the most; who has more of them wrong sees the others next time. */
+const maxFieldErrors = 50;
+
 export function strictValidator(schema: TSchema): Validate {
-  return validator(() => strictCompiler({ schema }), 'body');
+  return sized(schema, validator(() => strictCompiler({ schema }), 'body'));
 }
 
 /** For values that came as text: numbers and booleans are converted, one value stands for a list of one. */
 export function coercingValidator(schema: TSchema): Validate {
-  return validator(() => coercingCompiler({ schema }), 'query');
+  return sized(schema, validator(() => coercingCompiler({ schema }), 'query'));
+}
+
+/** Holds a value against its sizes first, so that the rest costs no more than the schema's bounds say. A value that is refused may have been cut. */
+function sized(schema: TSchema, validate: Validate): Validate {
+  // The same keywords, as TypeBox keeps them.
+  const cutSizes = sizeCutter(schema as Sized);
+  return (value) => {
+    const tooLarge = typeof value === 'object' && value !== null ? cutSizes?.(value) : undefined;
+    const wrong = validate(value);
+    if (wrong === undefined && tooLarge === undefined) return undefined;
+    return Object.fromEntries(Object.entries({ ...wrong, ...tooLarge }).slice(0, maxFieldErrors));
+  };
 }
 
 /** A strict one that also refuses what the schema does not declare: for replies, so that nothing leaves undocumented. */

@@ -21,6 +21,8 @@ const InboundAddresses = Type.Object({ addresses: Type.Array(InboundAddress) });
 const LocalPart = Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9](?:[A-Za-z0-9._+-]*[A-Za-z0-9])?$', description: 'What stands before the @.' });
 
 const Line = Type.String({ maxLength: 2000 });
+/** Of a mail. Those that went through many hands have a hundred. */
+const maxHeaders = 1000;
 const InboundMail = Type.Object({
   from: Type.String({ minLength: 1, maxLength: 1000, description: 'An address, with or without a name.' }),
   to: Type.Array(Type.String({ maxLength: 1000 }), { minItems: 1, maxItems: 100 }),
@@ -28,7 +30,7 @@ const InboundMail = Type.Object({
   text: Type.Optional(nullable(Type.String())),
   html: Type.Optional(nullable(Type.String({ description: 'At least one of text and html.' }))),
   messageId: Type.Optional(nullable(Line)),
-  headers: Type.Optional(nullable(Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String()), Type.Null()]), { description: 'Auto-Submitted, X-Autoreply, X-Autorespond, Precedence, List-Id, List-Unsubscribe, In-Reply-To and References are read, whatever their case.' }))),
+  headers: Type.Optional(nullable(Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: maxHeaders }), Type.Null()]), { maxProperties: maxHeaders, description: 'Auto-Submitted, X-Autoreply, X-Autorespond, Precedence, List-Id, List-Unsubscribe, In-Reply-To and References are read, whatever their case.' }))),
   attachments: Type.Optional(
     nullable(
       Type.Array(
