@@ -307,7 +307,7 @@ export const KbJob = Type.Object({
 /** A condition on the address of a page. */
 export const UrlMatch = Type.Object({
   operator: Type.Enum(['contains', 'equals', 'starts-with', 'ends-with', 'regex']),
-  value: Type.String({ minLength: 1, maxLength: 500, description: 'Compared as it is, upper and lower case; a regex is RE2 syntax and is found anywhere in the address.' }),
+  value: Type.String({ minLength: 1, maxLength: 500, description: 'Upper and lower case differ, except in the host; letters are compared as people read them (`/café`). equals and ends-with look past tracking parameters, a fragment and a slash at the end of the path, unless the value has them. A regex is RE2 syntax and is found anywhere in the address.' }),
 });
 
 export const CampaignFrequency = Type.Enum(['once', 'session', 'always'], { description: 'How often the same visitor sees it. A session ends after 30 minutes without a page.' });
