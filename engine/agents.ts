@@ -28,8 +28,6 @@ const returnPage = 200;
 export const returnDeadline = 'agent.returnConversations';
 
 export interface InviteParams {
-  /** Made by the caller, who reserves the email for it first. */
-  readonly agentId: string;
   readonly email: string;
   readonly name: string;
   readonly role: Role;
@@ -38,13 +36,14 @@ export interface InviteParams {
   readonly baseUrl: string;
 }
 
-/** Refuses admin_required, seat_limit_reached, invalid_body for an unknown department. */
+/** Takes the address from nobody: it is the agent's once it joins. Refuses admin_required, email_already_exists in this workspace, seat_limit_reached, invalid_body for an unknown department. */
 export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): AgentView => {
   requireAdmin(ctx);
+  requireFreeAddress(ctx, params.email);
   requireSeat(ctx);
   const groupIds = requireDepartments(ctx, params.groupIds ?? [], 'groupIds');
   const agent: AgentRecord = {
-    id: params.agentId,
+    id: ctx.ids.uuid(),
     email: params.email,
     name: params.name,
     role: params.role,
@@ -103,13 +102,14 @@ export interface AgentChanges {
 /** What the caller named an agent's departments, and is told of them by. */
 type GroupsField = 'groupIds' | 'departments';
 
-/** Specification 4.7. A changed email must be reserved first. Refuses admin_required, not_found, last_admin, cannot_demote_owner, invalid_body. */
+/** Specification 4.7. A changed email must be reserved first. Refuses admin_required, not_found, email_already_exists in this workspace, last_admin, cannot_demote_owner, invalid_body. */
 export const changeAgent = command('agent.update', (ctx, params: { agentId: string; changes: AgentChanges; groupsField: GroupsField; baseUrl: string; origin?: Origin }): AgentView => {
   const caller = callingAgent(ctx);
   const agent = requireAgent(ctx, params.agentId);
   const { changes } = params;
   requireRightToChange(caller, agent, changes);
   if (Object.values(changes).every((value) => value === undefined)) refuseField('invalid_body', 'body', 'must name a field that can be changed');
+  if (changes.email !== undefined) requireFreeAddress(ctx, changes.email, agent);
   const role = changes.role ?? agent.role;
   if (agent.role === 'admin' && role !== 'admin') requireDemotable(ctx, agent, 'cannot_demote_owner');
   const next: AgentRecord = {
@@ -128,6 +128,11 @@ export const changeAgent = command('agent.update', (ctx, params: { agentId: stri
   drainQueue(ctx);
   return agentView(next, theRoster(ctx));
 });
+
+/** Whoever has it, invited and deactivated ones too (specification 2); that it signs in nobody elsewhere is the directory's to know. */
+function requireFreeAddress(view: Pick<View, 'state'>, email: string, owner?: AgentRecord): void {
+  for (const agent of theRoster(view).agents.values()) if (agent.email.toLowerCase() === email && agent.id !== owner?.id) refuse('email_already_exists');
+}
 
 /** What was mailed to the former address opens nothing any more; an invitation goes to the new one. Whoever has either is told, since it is by it that a password is reset. */
 function moveMailbox(ctx: Context, former: AgentRecord, agent: AgentRecord, { baseUrl, origin }: { baseUrl: string; origin?: Origin }): void {

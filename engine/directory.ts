@@ -1,4 +1,4 @@
-// The part of the service that no single workspace owns: unique subdomains, agent emails and verified email domains. A change that
+// The part of the service that no single workspace owns: unique subdomains, the addresses that agents sign in with, and verified email domains. A change that
 // needs both this file and a workspace's reserves here, writes there, confirms here. The workspace's file is the truth: once it has
 // the change the change holds, and what a crash or a failing disk leaves reserved is swept: settled by what the workspace's file says.
 
@@ -9,7 +9,7 @@ import {
   confirmDirectoryEmail,
   confirmDirectoryWorkspace,
   deleteDirectoryDomain,
-  deleteDirectoryEmail,
+  deleteDirectoryEmails,
   deleteDirectoryWorkspace,
   type DirectoryDomain,
   type DirectoryEmail,
@@ -20,6 +20,7 @@ import {
   insertDirectoryEmail,
   insertDirectoryWorkspace,
   reservedEmails,
+  reserveDirectoryEmails,
   reservedWorkspaces,
   subdomainTaken,
 } from '../store/directory.ts';
@@ -53,8 +54,9 @@ export interface WantedWorkspace {
   readonly email: string;
 }
 
-/** What the sweep asks of the workspaces' own files. `null`: the file cannot be read now. */
+/** What the directory asks of the workspaces' own files. `null`: the file cannot be read now. */
 export interface WorkspaceFiles {
+  /** What the agent signs in with; undefined for who has not joined, was deactivated, or is not there. */
   emailOf(workspaceId: string, agentId: string): string | undefined | null;
   /** Whether the workspace came to be; false when its file is missing or empty. */
   isMade(workspaceId: string): boolean | null;
@@ -82,7 +84,7 @@ export class Directory {
   readonly #otherSweeps: (() => Promise<void>)[] = [];
   #failedSweeps = 0;
   #isSweepDue = false;
-  /** Changes of one agent's address. */
+  /** Changes of what one agent signs in with. */
   readonly #turns = new Turns();
   #stopped = false;
 
@@ -101,7 +103,7 @@ export class Directory {
     });
   }
 
-  /** Which agent of which workspace signs in with this address; compared without case. */
+  /** Which agent of which workspace signs in with this address, or is about to; compared without case. Who was only invited does not. */
   findEmail(email: string): DirectoryEmail | undefined {
     return findDirectoryEmail(this.db, email);
   }
@@ -122,13 +124,13 @@ export class Directory {
       confirm: () =>
         this.change((db) => {
           confirmDirectoryWorkspace(db, workspaceId);
-          confirmDirectoryEmail(db, { email, agentId });
+          confirmDirectoryEmail(db, wanted);
         }),
       // The file first: while it is there, the sweep must find the reservation that leads to it.
       giveBack: async () => {
         await file.remove();
         await this.change((db) => {
-          deleteDirectoryEmail(db, { email, agentId });
+          deleteDirectoryEmails(db, wanted);
           deleteDirectoryWorkspace(db, workspaceId);
         });
       },
@@ -136,26 +138,39 @@ export class Directory {
   }
 
   /**
-   * Takes an address for an agent, does the work that writes it to the workspace, and confirms it (which forgets the agent's
-   * former one) or gives it back. One at a time per agent. Refuses email_already_exists when anybody else has it.
+   * Around a change of what an agent signs in with: that it joins, gets another address, or leaves. Takes the address it will have, does
+   * the work that writes the workspace, and leaves here what the workspace's file says then: no address, for who has not joined. One at a
+   * time per agent. Refuses `taken` when somebody else has the address.
    */
-  withEmail<Result>(row: { email: string; workspaceId: string; agentId: string }, work: () => Promise<Result>): Promise<Result> {
+  changeSignIn<Result>(agent: { agentId: string; workspaceId: string; email?: string; taken?: 'email_taken' | 'email_already_exists' }, work: () => Promise<Result>): Promise<Result> {
+    const { agentId, workspaceId, email, taken = 'email_already_exists' } = agent;
+    const settle = () =>
+      this.change((db) => {
+        if (!this.#settleSignIn(db, agent)) throw new Error(`workspace ${workspaceId} cannot be read`);
+      });
     const steps = {
       reserve: () =>
         this.change((db, at) => {
-          const present = findDirectoryEmail(db, row.email);
-          if (present === undefined) insertDirectoryEmail(db, { ...row, reservedAt: at });
-          else if (present.agentId !== row.agentId) refuse('email_already_exists');
+          reserveDirectoryEmails(db, agent, at);
+          if (email === undefined) return;
+          const present = findDirectoryEmail(db, email);
+          if (present === undefined) insertDirectoryEmail(db, { email, workspaceId, agentId, reservedAt: at });
+          else if (present.agentId !== agentId) refuse(taken);
         }),
       work,
-      confirm: () => this.change((db) => confirmDirectoryEmail(db, row)),
-      giveBack: () =>
-        this.change((db) => {
-          // An address that was the agent's before stays so.
-          if (findDirectoryEmail(db, row.email)?.reservedAt != null) deleteDirectoryEmail(db, row);
-        }),
+      confirm: settle,
+      giveBack: settle,
     };
-    return this.#turns.take(row.agentId, () => this.around([row.agentId], steps));
+    return this.#turns.take(agentId, () => this.around([agentId], steps));
+  }
+
+  /** Leaves of an agent's addresses the one it signs in with. False when its file cannot be read now. */
+  #settleSignIn(db: Database, { agentId, workspaceId }: { agentId: string; workspaceId: string }): boolean {
+    const email = this.#files === undefined ? null : this.#files.emailOf(workspaceId, agentId);
+    if (email === null) return false;
+    if (email === undefined) deleteDirectoryEmails(db, { agentId, workspaceId });
+    else confirmDirectoryEmail(db, { email, agentId, workspaceId });
+    return true;
   }
 
   /**
@@ -216,12 +231,7 @@ export class Directory {
     if (reservedEmails(this.db).length + reservedWorkspaces(this.db).length === 0) return;
     for (const { id } of reservedWorkspaces(this.db)) if (isMade(id) === false) await files.remove(id);
     await this.change((db) => {
-      for (const row of reservedEmails(db)) {
-        const present = this.isUnderWay(row.agentId) ? null : files.emailOf(row.workspaceId, row.agentId);
-        if (present === null) continue;
-        if (present?.toLowerCase() === row.email.toLowerCase()) confirmDirectoryEmail(db, row);
-        else deleteDirectoryEmail(db, row);
-      }
+      for (const row of reservedEmails(db)) if (!this.isUnderWay(row.agentId)) this.#settleSignIn(db, row);
       for (const { id } of reservedWorkspaces(db)) {
         const made = isMade(id);
         if (made === null) continue;

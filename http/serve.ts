@@ -9,6 +9,7 @@ import { Ingestion } from '../engine/ingestion.ts';
 import { bounceLabel } from '../engine/inbound-addresses.ts';
 import { addressRefused } from '../engine/mail-delivery.ts';
 import { giveBackOrphans, sweepNumberPlaces } from '../engine/number-claims.ts';
+import { isActive } from '../engine/roster.ts';
 import { deadlineCommands, outboxKinds } from '../engine/rules.ts';
 import { allAgents } from '../store/agents.ts';
 import { Checkpoints } from '../engine/runtime/checkpoints.ts';
@@ -388,7 +389,7 @@ export function workspaceFiles(engine: Engine): WorkspaceFiles {
     }
   };
   return {
-    emailOf: (workspaceId, agentId) => read(workspaceId, (db) => (db === undefined ? undefined : allAgents(db).find((agent) => agent.id === agentId)?.email)),
+    emailOf: (workspaceId, agentId) => read(workspaceId, (db) => (db === undefined ? undefined : allAgents(db).find((agent) => agent.id === agentId && isActive(agent))?.email)),
     isMade: (workspaceId) => read(workspaceId, (db) => db !== undefined && findWorkspace(db) !== undefined),
     remove: (workspaceId) => engine.discard(workspaceId),
   };

@@ -1,4 +1,4 @@
-// What of a workspace must also stand in directory.db, by kind: its row there, its agents' addresses, its domain, its phone numbers. One list
+// What of a workspace must also stand in directory.db, by kind: its row there, the addresses that its agents sign in with, its domain, its phone numbers. One list
 // for all who need both sides: checking that they agree, taking the places of a workspace that is brought back, and giving up
 // those of one that is erased. What else becomes unique over all workspaces gets a line here.
 
@@ -29,6 +29,9 @@ export interface PlaceKind {
   giveUp(directory: Database, workspaceId: string): void;
 }
 
+/** Nobody's address is taken by an invitation that it did not accept. */
+const signsIn = 'joinedAt IS NOT NULL AND deactivatedAt IS NULL';
+
 export const placeKinds: readonly PlaceKind[] = [
   {
     title: 'subdomain',
@@ -45,12 +48,12 @@ export const placeKinds: readonly PlaceKind[] = [
   },
   {
     title: 'email of an agent',
-    ofWorkspace: (db) => db.all<Place>(`SELECT email AS name, lower(email) || ' of ' || id AS text, id AS ownerId FROM agent`),
+    ofWorkspace: (db) => db.all<Place>(`SELECT email AS name, lower(email) || ' of ' || id AS text, id AS ownerId FROM agent WHERE ${signsIn}`),
     ofDirectory: (directory, workspaceId) => directory.all<Place>(`SELECT email AS name, lower(email) || ' of ' || agentId AS text, agentId AS ownerId FROM agentEmail WHERE workspaceId = ? AND reservedAt IS NULL`, [workspaceId]),
     onTheirWay: (directory, workspaceId) => ownersIn(directory, 'SELECT agentId AS ownerId FROM agentEmail WHERE workspaceId = ? AND reservedAt IS NOT NULL', workspaceId),
     isTaken: (directory, workspaceId, name) => directory.get('SELECT 1 FROM agentEmail WHERE email = ? AND workspaceId <> ?', [name, workspaceId]) !== undefined,
     take(directory, db, workspaceId) {
-      for (const { email, id } of db.all<{ email: string; id: string }>('SELECT email, id FROM agent')) {
+      for (const { email, id } of db.all<{ email: string; id: string }>(`SELECT email, id FROM agent WHERE ${signsIn}`)) {
         directory.run('INSERT INTO agentEmail (email, workspaceId, agentId, reservedAt) VALUES (?, ?, ?, NULL)', [email, workspaceId, id]);
       }
     },

@@ -1,4 +1,4 @@
-// What the whole service must agree on, in directory.db: which workspaces there are, and to which one an agent's email leads.
+// What the whole service must agree on, in directory.db: which workspaces there are, and to which one the address leads that an agent signs in with.
 // Rows are written before the workspace's own file and confirmed after it; `reservedAt` tells those not confirmed yet.
 
 import type { Database } from './database.ts';
@@ -46,14 +46,22 @@ export function insertDirectoryEmail(db: Database, row: DirectoryEmail): void {
   db.run('INSERT INTO agentEmail (email, workspaceId, agentId, reservedAt) VALUES (@email, @workspaceId, @agentId, @reservedAt)', { ...row });
 }
 
+/** An agent of one workspace: rows are never changed by its id alone, which anybody may name. */
+type DirectoryAgent = Pick<DirectoryEmail, 'agentId' | 'workspaceId'>;
+
 /** Confirms the address and forgets every other one of that agent. */
-export function confirmDirectoryEmail(db: Database, row: Pick<DirectoryEmail, 'email' | 'agentId'>): void {
-  db.run('DELETE FROM agentEmail WHERE agentId = ? AND email <> ?', [row.agentId, row.email]);
-  db.run('UPDATE agentEmail SET reservedAt = NULL WHERE email = ? AND agentId = ?', [row.email, row.agentId]);
+export function confirmDirectoryEmail(db: Database, { email, agentId, workspaceId }: DirectoryAgent & { email: string }): void {
+  db.run('DELETE FROM agentEmail WHERE agentId = ? AND workspaceId = ? AND email <> ?', [agentId, workspaceId, email]);
+  db.run('UPDATE agentEmail SET reservedAt = NULL WHERE email = ? AND agentId = ? AND workspaceId = ?', [email, agentId, workspaceId]);
 }
 
-export function deleteDirectoryEmail(db: Database, row: Pick<DirectoryEmail, 'email' | 'agentId'>): void {
-  db.run('DELETE FROM agentEmail WHERE email = ? AND agentId = ?', [row.email, row.agentId]);
+/** Says that what the agent signs in with is about to change. */
+export function reserveDirectoryEmails(db: Database, { agentId, workspaceId }: DirectoryAgent, at: string): void {
+  db.run('UPDATE agentEmail SET reservedAt = ? WHERE agentId = ? AND workspaceId = ?', [at, agentId, workspaceId]);
+}
+
+export function deleteDirectoryEmails(db: Database, { agentId, workspaceId }: DirectoryAgent): void {
+  db.run('DELETE FROM agentEmail WHERE agentId = ? AND workspaceId = ?', [agentId, workspaceId]);
 }
 
 export function directoryWorkspaces(db: Database): DirectoryWorkspace[] {

@@ -1,4 +1,9 @@
+import { join as joinPath } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import t from 'tap';
+import { directoryPath, verifyAgreement } from '../engine/soundness.ts';
+import { tempFolder } from './support/folder.ts';
+import { ManualClock } from './support/manual-clock.ts';
 import { password, startService } from './support/service.ts';
 
 const dayMs = 24 * 3600_000;
@@ -139,5 +144,70 @@ t.test('the life of an agent', async (t) => {
     const token = /token=(\S+)/.exec((await service.mail(agent.email)).text)?.[1];
     await service.patch(`/agents/${agent.agentId}`, { email: 'moved@example.com' }, owner.token);
     t.match(await service.post('/auth/reset-password', { token, newPassword: other }), { status: 410, body: { error: 'reset_token_expired' } });
+  });
+});
+
+t.test('an address is taken by who joined with it, and by nobody\'s invitation', async (t) => {
+  const dataDir = joinPath(tempFolder(t), 'data');
+  const service = await startService(t, { dataDir });
+  const [one, other] = [await service.workspace(), await service.workspace()];
+  const invite = (owner: { token: string }, email: string) => service.post('/agents/invite', { email, name: 'Kim', role: 'agent' }, owner.token);
+  const register = (email: string) => service.post('/auth/register', { email, password, workspaceName: 'Kim' });
+  const codeTo = async (email: string): Promise<string> => /\/join\/(\S+)/.exec((await service.mail(email)).text)?.[1] ?? '';
+  const join = (code: string) => service.post('/auth/join', { code, password });
+  const taken = { status: 409, body: { error: 'email_taken' } };
+  const exists = { status: 409, body: { error: 'email_already_exists' } };
+
+  t.test('who was invited may register, or join another workspace; the first of them has it', async (t) => {
+    const email = 'kim@example.com';
+    const first = await invite(one, email);
+    const code = await codeTo(email);
+    t.match(await invite(one, email), exists, 'in one workspace an address is one agent\'s');
+    t.equal((await invite(other, email)).status, 201);
+    const otherCode = await codeTo(email);
+    t.equal((await join(otherCode)).status, 200);
+    t.match(await join(code), taken);
+    t.match(await service.post(`/agents/${first.body.id}/resend-invite`, {}, one.token), exists);
+    t.match(await register(email), taken);
+    t.match(await service.post('/auth/login', { email, password }), { status: 200, body: { workspace: { id: other.workspaceId } } });
+    const lee = 'lee@example.com';
+    await invite(one, lee);
+    t.equal((await register(lee)).status, 201);
+    t.match(await join(await codeTo(lee)), taken);
+    t.match(await invite(other, lee), exists);
+    const [agent] = (await service.get('/agents', one.token)).body.agents.filter(({ inviteStatus }: { inviteStatus: string }) => inviteStatus === 'pending');
+    t.match(await service.patch(`/agents/${agent.id}`, { email: other.email }, one.token), exists, 'nor is one renamed to it');
+  });
+
+  t.test('who was deactivated may go elsewhere, and comes back only while its address is nobody\'s', async (t) => {
+    service.clock.advance(60_000);
+    const agent = await service.agent(one);
+    await service.delete(`/agents/${agent.agentId}`, one.token);
+    await service.post(`/agents/${agent.agentId}/resend-invite`, {}, one.token);
+    const code = await codeTo(agent.email);
+    t.equal((await register(agent.email)).status, 201);
+    t.match(await join(code), taken);
+    t.match(await service.post(`/agents/${agent.agentId}/resend-invite`, {}, one.token), exists);
+  });
+
+  t.test('[5.7] nobody takes an address from an agent of another workspace', async (t) => {
+    t.equal((await service.delete(`/agents/${other.agentId}`, one.token)).status, 404);
+    t.equal((await service.post('/auth/login', { email: other.email, password })).status, 200);
+    t.equal((await service.patch(`/agents/${other.agentId}`, { email: 'mine@example.com' }, one.token)).status, 404);
+    t.match(await register(other.email), taken);
+  });
+
+  t.test('what earlier versions took for invitations is free after the first start', async (t) => {
+    const invited = (await invite(one, 'before@example.com')).body;
+    await service.settled();
+    await service.stop();
+    const directory = new Sqlite(directoryPath(dataDir));
+    directory.prepare('INSERT INTO agentEmail VALUES (?, ?, ?, NULL)').run('before@example.com', one.workspaceId, invited.id);
+    directory.pragma('user_version = 5');
+    directory.close();
+    const after = await startService(t, { dataDir, clock: new ManualClock(new Date(service.clock.now()).toISOString()) });
+    t.same(verifyAgreement(dataDir), []);
+    t.equal((await after.post('/auth/register', { email: 'before@example.com', password, workspaceName: 'Kim' })).status, 201);
+    t.equal((await after.post('/auth/login', { email: one.email, password })).status, 200);
   });
 });

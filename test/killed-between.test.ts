@@ -139,11 +139,29 @@ const changes: readonly Change[] = [
     asCommand: true,
   },
   {
-    title: '[4.7] an invitation',
-    run: (service, owner) => service.post('/agents/invite', invited, owner.token),
-    async hasHappened(after, owner) {
-      const { status } = await after.post('/agents/invite', invited, owner.token);
-      return status === 201 ? false : status === 409 ? true : raise(`invited again: ${status}`);
+    title: '[4.7] a joining',
+    async prepare(service, owner) {
+      await service.post('/agents/invite', invited, owner.token);
+      return /\/join\/(\S+)/.exec((await service.mail(invited.email)).text)?.[1] ?? '';
+    },
+    run: (service, _, code) => service.post('/auth/join', { code, password }),
+    async hasHappened(after, _, code) {
+      const { status } = await after.post('/auth/login', { email: invited.email, password });
+      if (status === 200) return true;
+      t.equal((await after.post('/auth/join', { code, password })).status, 200);
+      return false;
+    },
+    steps: 4,
+  },
+  {
+    title: '[3 agent lifecycle] a deactivation',
+    prepare: async (service, owner) => (await service.agent(owner)).agentId,
+    run: (service, owner, agentId) => service.delete(`/agents/${agentId}`, owner.token),
+    async hasHappened(after, owner, agentId) {
+      const { inviteStatus, email } = (await after.get(`/agents/${agentId}`, owner.token)).body;
+      const { status } = await after.post('/auth/login', { email, password });
+      if ((status === 200) !== (inviteStatus === 'joined')) raise(`${inviteStatus}, and signs in: ${status}`);
+      return inviteStatus === 'deactivated';
     },
     steps: 4,
   },

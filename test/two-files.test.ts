@@ -46,6 +46,10 @@ type Moment = (service: Service, email: string) => boolean;
 const isReserved: Moment = (service, email) => reservedEmails(service.running.services.directory.db).some((row) => row.email === email);
 const isWritten: Moment = (service, email) => [...service.running.services.engine.openWorkspaces()].some(({ db }) => allAgents(db).some((agent) => agent.email === email));
 
+const agentOf = (service: Service, email: string) => [...service.running.services.engine.openWorkspaces()].flatMap(({ db }) => allAgents(db)).find((agent) => agent.email === email);
+const hasJoined: Moment = (service, email) => agentOf(service, email)?.joinedAt != null;
+const hasLeft: Moment = (service, email) => agentOf(service, email)?.deactivatedAt != null;
+
 /** What a machine that lost its power just now finds on its disk. Copied by another process, which leaves our locks alone. */
 function crashImage(t: Test, service: Service): string {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-crash-'));
@@ -74,10 +78,11 @@ const login = (service: Service, email: string) => {
 };
 
 /** Runs a change of this address up to that moment, and starts a service on what the disk has then. */
-async function crashDuring(t: Test, at: { moment: Moment; email: string }, change: (service: Service, owner: Person) => Promise<unknown>): Promise<{ after: Service; owner: Person }> {
+async function crashDuring(t: Test, at: { moment: Moment; email: string }, change: (service: Service, owner: Person) => Promise<unknown>, prepare = (_service: Service, _owner: Person): Promise<unknown> => Promise.resolve()): Promise<{ after: Service; owner: Person }> {
   const disk = new Disk();
   const service = await startService(t, { syncToDisk: disk.sync });
   const owner = await service.workspace();
+  await prepare(service, owner);
   await service.settled();
   const reached = disk.stopWhen(() => at.moment(service, at.email));
   const answered = change(service, owner);
@@ -134,24 +139,51 @@ t.test('[4.1] a registration that crashes has happened or has not', async (t) =>
   });
 });
 
-t.test('[4.7] an invitation that crashes has happened or has not', async (t) => {
-  const wish = { email: 'invited@example.com', name: 'I', role: 'agent' };
-  const invite = (service: Service, owner: Person) => service.post('/agents/invite', wish, owner.token);
+t.test('[4.7] a joining that crashes has happened or has not', async (t) => {
+  const email = 'invited@example.com';
+  const redeem = async (service: Service, code: string) => service.post('/auth/join', { code, password });
+  let code = '';
+  const inviteAndJoin = async (service: Service, owner: Person): Promise<unknown> => {
+    await service.post('/agents/invite', { email, name: 'I', role: 'agent' }, owner.token);
+    code = /\/join\/(\S+)/.exec((await service.mail(email)).text)?.[1] ?? '';
+    return redeem(service, code);
+  };
 
-  await t.test('with the email reserved alone: it can be invited anew', async (t) => {
-    const { after, owner } = await crashDuring(t, { moment: isReserved, email: wish.email }, invite);
+  await t.test('with the email reserved alone: the invitation stands', async (t) => {
+    const { after } = await crashDuring(t, { moment: isReserved, email }, inviteAndJoin);
     t.equal(isSettled(after), true);
-    t.equal((await after.get('/agents', owner.token)).body.agents.length, 1);
-    t.equal((await invite(after, owner)).status, 201);
+    t.equal((await login(after, email)).status, 401);
+    t.equal((await redeem(after, code)).status, 200);
+    t.equal((await login(after, email)).status, 200);
   });
 
-  await t.test('with the agent written: it is there, and its mail leaves', async (t) => {
-    const { after, owner } = await crashDuring(t, { moment: isWritten, email: wish.email }, invite);
+  await t.test('with the agent joined: it signs in', async (t) => {
+    const { after, owner } = await crashDuring(t, { moment: hasJoined, email }, inviteAndJoin);
     t.equal(isSettled(after), true);
-    t.match(await invite(after, owner), { status: 409, body: { error: 'email_already_exists' } });
-    const code = /\/join\/(\S+)/.exec((await after.mail(wish.email)).text)?.[1];
-    t.equal((await after.post('/auth/join', { code, password })).status, 200);
+    t.equal((await login(after, email)).status, 200);
+    t.match(await after.post('/agents/invite', { email, name: 'I', role: 'agent' }, owner.token), { status: 409, body: { error: 'email_already_exists' } });
+  });
+});
+
+t.test('[3 agent lifecycle] a deactivation that crashes has happened or has not', async (t) => {
+  const wish = { email: 'agent2@example.com', password, workspaceName: 'Own' };
+  const deactivate = async (service: Service, owner: Person): Promise<unknown> => {
+    const agent = (await service.get('/agents', owner.token)).body.agents.find(({ email }: { email: string }) => email === wish.email);
+    return service.delete(`/agents/${agent.id}`, owner.token);
+  };
+  const prepare = (service: Service, owner: Person): Promise<unknown> => service.agent(owner);
+
+  await t.test('with the address about to be free: it signs in still', async (t) => {
+    const { after } = await crashDuring(t, { moment: isReserved, email: wish.email }, deactivate, prepare);
+    t.equal(isSettled(after), true);
     t.equal((await login(after, wish.email)).status, 200);
+  });
+
+  await t.test('with the agent gone: the address is free', async (t) => {
+    const { after } = await crashDuring(t, { moment: hasLeft, email: wish.email }, deactivate, prepare);
+    t.equal(isSettled(after), true);
+    t.equal((await login(after, wish.email)).status, 401);
+    t.equal((await after.post('/auth/register', wish)).status, 201);
   });
 });
 
@@ -181,8 +213,8 @@ t.test('[operations] a damaged workspace with a reservation does not keep the ot
   const broken = await service.workspace();
   const sound = await service.workspace();
   await service.settled();
-  const reached = disk.stopWhen(() => isWritten(service, 'invited@example.com'));
-  const answered = service.post('/agents/invite', { email: 'invited@example.com', name: 'I', role: 'agent' }, broken.token);
+  const reached = disk.stopWhen(() => isWritten(service, 'moved@example.com'));
+  const answered = service.patch(`/agents/${broken.agentId}`, { email: 'moved@example.com' }, broken.token);
   await reached;
   const dataDir = crashImage(t, service);
   disk.goOn();
@@ -195,7 +227,7 @@ t.test('[operations] a damaged workspace with a reservation does not keep the ot
   t.equal((await after.get('/me', sound.token)).status, 200);
   t.match(await after.get('/me', broken.token), { status: 503, body: { error: 'service_unavailable' } });
   t.match(await login(after, broken.email), { status: 503, body: { error: 'service_unavailable' } });
-  t.match(await after.post('/agents/invite', { email: 'invited@example.com', name: 'I', role: 'agent' }, sound.token), { status: 409 }, 'what cannot be known yet stays reserved');
+  for (const email of [broken.email, 'moved@example.com']) t.match(await after.post('/agents/invite', { email, name: 'I', role: 'agent' }, sound.token), { status: 409 }, 'what cannot be known yet stays reserved');
 });
 
 t.test('[operations] a disk that fails between the two', async (t) => {

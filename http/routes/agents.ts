@@ -3,10 +3,14 @@
 import Type from 'typebox';
 import { type AgentChanges, changeAgent, deactivateAgent, inviteAgent, listAgents, resendInvite, setOwnStatus } from '../../engine/agents.ts';
 import { callingAgent, requireAdmin } from '../../engine/access.ts';
+import { refuse } from '../../engine/errors.ts';
 import { maxDepartments } from '../../engine/limits.ts';
 import { permissionsOf } from '../../engine/permissions.ts';
 import { workspaceHours } from '../../engine/office-hours.ts';
 import { agentView, requireAgent, theRoster } from '../../engine/roster.ts';
+import type { Caller } from '../../engine/runtime/command.ts';
+import type { Engine } from '../../engine/runtime/engine.ts';
+import type { AgentRecord } from '../../store/agents.ts';
 import { theWorkspace, workspaceView } from '../../engine/workspace.ts';
 import { byCreated, pageOf } from '../cursor.ts';
 import { route } from '../route.ts';
@@ -113,15 +117,15 @@ export const agentRoutes = [
     path: '/agents/invite',
     tag: 'Agents',
     summary: 'Invite an agent',
-    description: 'Mails a link to /join/{code} that works once, for 7 days. Channels: all three for admins, whatever is asked; chats alone for others by default. A pending invite takes a seat.',
+    description: 'Mails a link to /join/{code} that works once, for 7 days. email_already_exists: an agent has joined with the address, anywhere, or this workspace has invited it. Until it joins, its owner may be invited elsewhere too. Channels: all three for admins, whatever is asked; chats alone for others by default. A pending invite takes a seat.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({ email: Email, name: Name, role: Role, channels: Type.Optional(Channels), groupIds: Type.Optional(GroupIds) }),
     reply: { status: 201, schema: Agent },
     refusals: ['email_already_exists', 'seat_limit_reached'],
-    run({ workspaceId, caller, body }, { engine, directory, ids, config }) {
+    async run({ workspaceId, caller, body }, { engine, directory, config }) {
       const email = body.email.toLowerCase();
-      const agentId = ids.uuid();
-      return directory.withEmail({ email, workspaceId, agentId }, () => engine.execute(inviteAgent, { workspaceId, caller, params: { ...body, email, agentId, baseUrl: config.baseUrl } }));
+      if (directory.findEmail(email) !== undefined) refuse('email_already_exists');
+      return engine.execute(inviteAgent, { workspaceId, caller, params: { ...body, email, baseUrl: config.baseUrl } });
     },
   }),
 
@@ -155,12 +159,8 @@ export const agentRoutes = [
       const change = () => engine.execute(changeAgent, { workspaceId, caller, params: { agentId, changes, groupsField: body.groupIds === undefined && departments !== undefined ? 'departments' : 'groupIds', baseUrl: config.baseUrl, origin: { address: ip, userAgent } } });
       if (changes.email === undefined) return change();
       // Before an address is taken in the directory: only an admin may change one, and of an agent that is there.
-      const view = engine.workspace(workspaceId)?.view(caller);
-      if (view !== undefined) {
-        requireAdmin(view);
-        requireAgent(view, agentId);
-      }
-      return directory.withEmail({ email: changes.email, workspaceId, agentId }, change);
+      requireAdminOver(engine, { workspaceId, caller, agentId });
+      return directory.changeSignIn({ email: changes.email, workspaceId, agentId }, change);
     },
   }),
 
@@ -170,12 +170,15 @@ export const agentRoutes = [
     path: '/agents/{agentId}',
     tag: 'Agents',
     summary: 'Deactivate an agent',
-    description: 'Its tokens end, its conversations go back to their queues, its seat is free. An invitation brings it back.',
+    description: 'Its tokens end, its conversations go back to their queues, its seat is free, and so is its address, for its owner to join elsewhere. An invitation brings it back.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ agentId: Id }),
     reply: { status: 204, schema: null },
     refusals: ['cannot_deactivate_self', 'last_admin', 'cannot_deactivate_owner'],
-    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(deactivateAgent, { workspaceId, caller, params }),
+    async run({ workspaceId, caller, params: { agentId } }, { engine, directory }) {
+      requireAdminOver(engine, { workspaceId, caller, agentId });
+      return directory.changeSignIn({ workspaceId, agentId }, () => engine.execute(deactivateAgent, { workspaceId, caller, params: { agentId } }));
+    },
   }),
 
   route({
@@ -188,10 +191,22 @@ export const agentRoutes = [
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ agentId: Id }),
     reply: { status: 200, schema: Agent },
-    refusals: ['already_joined', 'seat_limit_reached'],
-    run: ({ workspaceId, caller, params }, { engine, config }) => engine.execute(resendInvite, { workspaceId, caller, params: { ...params, baseUrl: config.baseUrl } }),
+    refusals: ['already_joined', 'email_already_exists', 'seat_limit_reached'],
+    async run({ workspaceId, caller, params: { agentId } }, { engine, directory, config }) {
+      const { email } = requireAdminOver(engine, { workspaceId, caller, agentId });
+      const holder = directory.findEmail(email);
+      if (holder !== undefined && holder.agentId !== agentId) refuse('email_already_exists');
+      return engine.execute(resendInvite, { workspaceId, caller, params: { agentId, baseUrl: config.baseUrl } });
+    },
   }),
 ];
+
+/** What the command asks again, before anything is asked of the directory: only of an agent that is there, and for an admin alone. */
+function requireAdminOver(engine: Engine, { workspaceId, caller, agentId }: { workspaceId: string; caller: Caller; agentId: string }): AgentRecord {
+  const view = (engine.workspace(workspaceId) ?? refuse('unauthorized')).view(caller);
+  requireAdmin(view);
+  return requireAgent(view, agentId);
+}
 
 function meWorkspace(view: Parameters<typeof theWorkspace>[0]) {
   const { id, name, timezone, locale, emailDomainStatus } = workspaceView(view);

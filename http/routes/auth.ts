@@ -149,18 +149,21 @@ export const authRoutes = [
     path: '/auth/join',
     tag: 'Auth',
     summary: 'Redeem an invitation',
+    description: 'email_taken: an agent of another workspace has joined with the address meanwhile.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 5 },
     httpOnly: true,
     body: Type.Object({ code: Type.String({ minLength: 1, maxLength: 200 }), password: Password, name: Type.Optional(Name) }),
     reply: { status: 200, schema: Session },
-    refusals: ['gone'],
+    refusals: ['gone', 'email_taken'],
     async run({ body }, services) {
       const view = viewOfSecret(services, body.code) ?? refuse('not_found');
       const agent = requireInvited(view, body.code);
       await requireStrong(services, { password: body.password, field: 'password', known: [agent.email, body.name ?? agent.name, theWorkspace(view).name] });
       const passwordHash = await services.hasher.hash(body.password);
-      return sessionOf(services, await services.engine.execute(join, { workspaceId: view.workspaceId, caller: systemCaller, params: { code: body.code, passwordHash, name: body.name } }));
+      const { workspaceId } = view;
+      const joining = () => services.engine.execute(join, { workspaceId, caller: systemCaller, params: { code: body.code, passwordHash, name: body.name } });
+      return sessionOf(services, await services.directory.changeSignIn({ workspaceId, agentId: agent.id, email: agent.email.toLowerCase(), taken: 'email_taken' }, joining));
     },
   }),
 ];

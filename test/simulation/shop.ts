@@ -34,11 +34,8 @@ export async function openShop(sim: Simulation): Promise<void> {
     ['Cat', 'agent', ['chats', 'calls'], [support]],
     ['Dan', 'agent', ['tickets'], [sales]],
   ] as const) {
-    const id = ids.uuid();
     const email = `${name.toLowerCase()}@example.com`;
-    await directory.withEmail({ email, workspaceId: sim.workspaceId, agentId: id }, () =>
-      engine.execute(inviteAgent, { workspaceId: sim.workspaceId, caller: { kind: 'agent', agentId: ownerId }, params: { agentId: id, email, name, role, channels, groupIds, baseUrl: 'http://x' } }),
-    );
+    const { id } = await engine.execute(inviteAgent, { workspaceId: sim.workspaceId, caller: { kind: 'agent', agentId: ownerId }, params: { email, name, role, channels, groupIds, baseUrl: 'http://x' } });
     sim.told.askForMail(email);
     sim.told.acknowledgeMail(email);
     sim.told.agentIds.add(id);
@@ -60,8 +57,9 @@ export async function joinByMail(sim: Simulation, agent: { id: string; email: st
   for (const text of [...mails, ...delivered]) {
     const code = /\/join\/([\w-]+)/.exec(text)?.[1];
     if (code === undefined) continue;
-    const { engine } = sim.machine.parts;
-    const joining = engine.execute(joinWorkspace, { workspaceId: sim.workspaceId, caller: systemCaller, params: { code, passwordHash: 'x' } });
+    const { directory, engine } = sim.machine.parts;
+    const { workspaceId } = sim;
+    const joining = directory.changeSignIn({ workspaceId, agentId: agent.id, email: agent.email }, () => engine.execute(joinWorkspace, { workspaceId, caller: systemCaller, params: { code, passwordHash: 'x' } }));
     sim.machine.disk.completeAll();
     const isJoined = await sim.finish(joining).then(() => true, () => false);
     if (isJoined) return true;

@@ -305,11 +305,12 @@ export class Simulation {
     await machine.parts.directory.stop();
   }
 
-  /** Who signs in by an address is who has it in the workspace's own file. */
+  /** Who signs in by an address is who joined with it, by the workspace's own file; nobody else's address is taken. */
   #checkDirectory(): void {
-    for (const { id, email } of this.rows().agents.values()) {
+    for (const { id, email, joinedAt, deactivatedAt } of this.rows().agents.values()) {
       const found = this.machine.parts.directory.findEmail(email);
-      if (found?.agentId !== id) throw new Error(`${email} leads to ${found?.agentId ?? 'nobody'}, it is ${id}'s`);
+      const signsIn = joinedAt !== null && deactivatedAt === null;
+      if ((found?.agentId === id) !== signsIn) throw new Error(`${email} leads to ${found?.agentId ?? 'nobody'}, and ${id} ${signsIn ? 'signs in with it' : 'signs in no more'}`);
     }
     const left = reservedEmails(this.machine.parts.directory.db);
     if (left.length > 0) throw new Error(`${left.map(({ email }) => email).join(', ')} stayed reserved`);
