@@ -1,18 +1,20 @@
 // Contacts as agents deal with them: the directory, and what a customer's history was. Specification 4.12.
 
-import { contactPage, type ContactRecord, findContact, insertContact, updateContact } from '../store/contacts.ts';
+import { contactPage, type ContactRecord, findContact, indexContacts, indexDeadline, insertContact, updateContact } from '../store/contacts.ts';
 import { conversationHistory, countByChannel, type Customer, type HistoryRow } from '../store/conversation-history.ts';
+import { distinctNames } from '../store/folding.ts';
 import { callingAgent, reachOf } from './access.ts';
 import { refuse, refuseField } from './errors.ts';
 import { theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { View } from './runtime/context.ts';
+import type { DeadlineParams } from './runtime/deadlines.ts';
 import { visitorKind } from './visitors.ts';
 
 /** Newest first (specification 8). */
 const historyLimit = 50;
-/** A search has so many words at the most; what follows is not looked at. */
-const maxWords = 10;
+/** Ten milliseconds. */
+const indexedAtOnce = 200;
 
 export interface ContactFields {
   readonly name?: string | undefined;
@@ -59,7 +61,7 @@ export const changeContact = command('contact.update', (ctx, params: { contactId
   const { changes } = params;
   if (Object.values(changes).every((value) => value === undefined)) refuse('empty_patch');
   const { name = before.name, company = before.company, note = before.note, tags, customFields = before.customFields } = changes;
-  const contact: ContactRecord = { ...before, name, company, note, tags: tags === undefined ? before.tags : [...new Set(tags)], customFields };
+  const contact: ContactRecord = { ...before, name, company, note, tags: tags === undefined ? before.tags : distinctNames(tags), customFields };
   updateContact(ctx.db, contact);
   return { contact };
 });
@@ -69,11 +71,11 @@ export function listContacts(view: View, page: { limit: number; offset: number }
   return contactPage(view.db, page);
 }
 
-/** What contacts must have all of to be found. Undefined: nothing is looked for. */
-export function searchWords(search: string | undefined): string[] | undefined {
-  if (search === undefined || search.trim() === '') return undefined;
-  return search.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).slice(0, maxWords);
-}
+/** Takes contacts into the indexes that they are found by, some at a time: no command takes long. */
+export const indexOlder = command('contacts.index', (ctx, { subjectId }: DeadlineParams): void => {
+  const next = indexContacts(ctx.db, { number: Number(subjectId), count: indexedAtOnce });
+  if (next !== undefined) ctx.setDeadline(indexDeadline, String(next), ctx.nowMs);
+});
 
 export interface HistoryItem {
   readonly id: string;

@@ -2,6 +2,7 @@
 
 import type { Cursor } from '../store/cursor.ts';
 import { queuePage, type QueueFilter, recentlyClosedPage, spamPage } from '../store/conversation-lists.ts';
+import { distinctNames } from '../store/folding.ts';
 import { callingAgent, reachOf } from './access.ts';
 import { changeConversation, conversationView, type ConversationView, requireReachable } from './conversation.ts';
 import { command } from './runtime/command.ts';
@@ -30,7 +31,7 @@ export function readConversation(view: View, conversationId: string): { conversa
 /** Replaces the tags. Refuses not_found, forbidden. */
 export const setTags = command('conversation.setTags', (ctx, params: { conversationId: string; tags: readonly string[] }): { conversation: ConversationView } => {
   const { conversation } = requireReachable(ctx, params.conversationId);
-  const tags = [...new Set(params.tags.map((tag) => tag.trim()).filter((tag) => tag !== ''))];
+  const tags = distinctNames(params.tags.map((tag) => tag.trim()).filter((tag) => tag !== ''));
   const isSame = tags.length === conversation.tags.length && tags.every((tag, index) => tag === conversation.tags[index]);
   return { conversation: conversationView(isSame ? conversation : changeConversation(ctx, conversation, { tags })) };
 });

@@ -1,6 +1,7 @@
 // What the engine is told of the specification: which command each kind of deadline runs, and how each kind of outside work
 // is done. A new timer or a new kind of work is a line here.
 
+import { indexDeadline } from '../store/contacts.ts';
 import { rebuildDeadline } from '../store/rollup-rebuild.ts';
 import { type AttachmentCopy, copyKind, copyRetryDelaysMs, settleCopy } from './attachment-copies.ts';
 import { returnConversations, returnDeadline } from './agents.ts';
@@ -10,6 +11,7 @@ import { callOrderKind, type CallOrderItem, callOrderRetryDelaysMs, numberReleas
 import { crawlKind, crawlRetryDelaysMs, failCrawl } from './crawls.ts';
 import { endPeriod, periodDeadline } from './billing.ts';
 import { clearDeadline, clearDepartment } from './departments.ts';
+import { indexOlder } from './contacts.ts';
 import { type DomainCheck, domainCheckKind, pollDeadline, pollDomain, settleDomainCheck } from './email-domain.ts';
 import { expireAssignment, handshakeDeadline } from './handshake.ts';
 import { embedKind, embedRetryDelaysMs, sweep, sweepDeadline } from './knowledge.ts';
@@ -33,6 +35,7 @@ export const deadlineCommands: DeadlineCommands = {
   [autoCloseDeadline]: autoClose,
   [clearDeadline]: clearDepartment,
   [drainDeadline]: drainOn,
+  [indexDeadline]: indexOlder,
   [maintenanceDeadline]: maintain,
   [pollDeadline]: pollDomain,
   [rebuildDeadline]: rebuildReports,

@@ -144,7 +144,7 @@ export const SearchRow = Type.Object({
   subject: nullable(Type.String()),
   ticketNumber: nullable(Type.Integer()),
   updatedAt: Time,
-  matchedBody: Type.String({ description: 'The part of its best message that was met; of its newest one where the customer\'s name or email alone was.' }),
+  matchedBody: Type.String({ description: 'The part of its best message that was met; of its newest one where the customer\'s name or email, the subject or the number alone was.' }),
   visitorName: nullable(Type.String()),
   visitorEmail: nullable(Type.String()),
   tags: Type.Array(Type.String()),

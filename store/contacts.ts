@@ -1,6 +1,8 @@
 // Contacts: the customer directory. Not unique by email or phone; a visitor is linked to the oldest one with its address or number.
 
+import { contactQuestion } from './contact-text.ts';
 import type { Database } from './database.ts';
+import { deadlineSubjects } from './deadlines.ts';
 import { fromJson, toJson } from './json.ts';
 
 export interface ContactRecord {
@@ -62,31 +64,39 @@ export function contactPage(db: Database, page: { limit: number; offset: number 
   return db.all<Row>(`SELECT ${columns} FROM contact ORDER BY number DESC LIMIT @limit OFFSET @offset`, { ...page }).map(fromRow);
 }
 
-/** The shortest piece of text that the index of parts knows. */
-const partChars = 3;
+/** The deadline under which contacts are taken into the indexes, a step each time; its subject is the number of the next. It stands until the last one is in. */
+export const indexDeadline = 'contacts.index';
 
-/** Newest first, those that have every word: as any part of a field, or, of words that are shorter, at the beginning of one. */
-export function contactsWith(db: Database, search: { words: readonly string[]; limit: number; offset: number }): ContactRecord[] {
-  const long = search.words.filter((word) => Array.from(word).length >= partChars);
-  const short = search.words.filter((word) => Array.from(word).length < partChars);
-  const page = { limit: search.limit, offset: search.offset };
-  const quoted = (word: string): string => `"${word.replaceAll('"', '""')}"`;
-  if (long.length === 0) {
-    return db
-      .all<Row>(
-        `SELECT ${columns} FROM contact JOIN (SELECT rowid AS found FROM contactWord WHERE contactWord MATCH @match ORDER BY rowid DESC LIMIT @limit OFFSET @offset) ON number = found ORDER BY number DESC`,
-        { ...page, match: short.map((word) => `${quoted(word)}*`).join(' AND ') },
-      )
-      .map(fromRow);
+/** Takes so many in, from `number` down, and returns the number of the next; undefined when all are in. */
+export function indexContacts(db: Database, { number, count }: { number: number; count: number }): number | undefined {
+  const first = db.get<{ number: number | null }>('SELECT min(number) AS number FROM (SELECT number FROM contact WHERE number <= ? ORDER BY number DESC LIMIT ?)', [number, count])?.number ?? 0;
+  // In the order of their numbers, which is how the indexes keep them.
+  for (const [index, text] of [['contactPart', 'textOfContact'], ['contactStart', 'wordsOfContact']]) {
+    db.run(`INSERT OR REPLACE INTO ${index} (rowid, text) SELECT number, ${text}(name, email, phone, company) FROM contact WHERE number BETWEEN ? AND ? ORDER BY number`, [first, number]);
   }
-  // Short words beside long ones are looked for in the rows that the long ones leave.
-  const alsoShort = short.map((_, index) => `AND (' ' || coalesce(name, '') || ' ' || coalesce(email, '') || ' ' || coalesce(phone, '') || ' ' || coalesce(company, '')) LIKE @short${index} ESCAPE '\\'`).join(' ');
-  const patterns = Object.fromEntries(short.map((word, index) => [`short${index}`, `% ${word.replace(/[\\%_]/g, '\\$&')}%`]));
+  return db.get<{ number: number | null }>('SELECT max(number) AS number FROM contact WHERE number < ?', [first])?.number ?? undefined;
+}
+
+/** Newest first, those that have every word of the search: as any part of a field, or, of words that are shorter, at the beginning of one. */
+export function contactsWith(db: Database, { search, ...page }: { search: string; limit: number; offset: number }): ContactRecord[] {
+  const { parts, beginnings } = contactQuestion(search);
+  const quoted = (word: string): string => `"${word.replaceAll('"', '""')}"`;
+  const match =
+    parts.length === 0
+      ? { index: 'contactStart', words: beginnings.map((word) => `${quoted(word)}*`) }
+      : { index: 'contactPart', words: parts.map((alternatives) => `(${alternatives.map(quoted).join(' OR ')})`) };
+  if (match.words.length === 0) return [];
+  // What no index tells is asked of the rows that it leaves; and of every row that is in none yet.
+  const isMet = 'meetsContact(textOfContact(name, email, phone, company), @search)';
+  const andIsMet = parts.length > 0 && beginnings.length > 0 ? `AND ${isMet}` : '';
+  const found = (selected: string): string => `SELECT ${selected} FROM ${match.index} JOIN contact ON number = ${match.index}.rowid WHERE ${match.index} MATCH @match ${andIsMet}`;
+  const asked = { ...page, match: match.words.join(' AND ') };
+  const notYet = Math.max(0, ...deadlineSubjects(db, indexDeadline).map(Number));
+  if (notYet === 0) return db.all<Row>(`${found(columns)} ORDER BY ${match.index}.rowid DESC LIMIT @limit OFFSET @offset`, andIsMet === '' ? asked : { ...asked, search }).map(fromRow);
   return db
     .all<Row>(
-      `SELECT ${columns.split(', ').map((column) => `contact.${column}`).join(', ')} FROM contactText JOIN contact ON contact.number = contactText.rowid
-       WHERE contactText MATCH @match ${alsoShort.replaceAll('coalesce(', 'coalesce(contact.')} ORDER BY contactText.rowid DESC LIMIT @limit OFFSET @offset`,
-      { ...page, ...patterns, match: long.map(quoted).join(' AND ') },
+      `SELECT ${columns} FROM (${found(`${columns}, number`)} AND number > @notYet UNION ALL SELECT ${columns}, number FROM contact WHERE number <= @notYet AND ${isMet}) ORDER BY number DESC LIMIT @limit OFFSET @offset`,
+      { ...asked, search, notYet },
     )
     .map(fromRow);
 }

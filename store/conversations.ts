@@ -215,12 +215,13 @@ export interface ConversationFacets {
   readonly updatedAt: string;
   /** Of its visitor's name and email (store/visitors.ts). */
   readonly visitorChangeSeq: number | null;
+  readonly ticketNumber: number | null;
 }
 
 type FacetsRow = Omit<ConversationFacets, 'tags'> & { tags: string };
 
 const facetsColumns = `id, channel, status, departmentId, assignedAgentId, handshake ->> 'toAgentId' AS offeredToAgentId, tags, updatedAt,
-  (SELECT seq FROM visitorChange WHERE visitorChange.visitorId = conversation.visitorId) AS visitorChangeSeq`;
+  (SELECT seq FROM visitorChange WHERE visitorChange.visitorId = conversation.visitorId) AS visitorChangeSeq, ticketNumber`;
 const noTags: readonly string[] = [];
 
 const facetsFromRow = (row: FacetsRow): ConversationFacets => ({ ...row, tags: row.tags === '[]' ? noTags : fromJson(row.tags) });
@@ -243,6 +244,17 @@ export function newestConversationChange(db: Database): number {
 /** In the order of their last change. */
 export function changedConversations(db: Database, afterSeq: number, limit: number): { seq: number; conversationId: string }[] {
   return db.all('SELECT seq, conversationId FROM conversationChange WHERE seq > ? ORDER BY seq LIMIT ?', [afterSeq, limit]);
+}
+
+export interface NumberedTicket {
+  readonly ticketNumber: number;
+  readonly id: string;
+  readonly subject: string | null;
+}
+
+/** In the order of their numbers, which is that of their making. */
+export function ticketsAfter(db: Database, ticketNumber: number, limit: number): NumberedTicket[] {
+  return db.all<NumberedTicket>('SELECT ticketNumber, id, subject FROM conversation WHERE ticketNumber > ? ORDER BY ticketNumber LIMIT ?', [ticketNumber, limit]);
 }
 
 /** A conversation with its customer, as a search shows it. */

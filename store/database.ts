@@ -6,6 +6,8 @@ import { accessSync, close, closeSync, constants, existsSync, fdatasync, fdatasy
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { getLoadablePath } from 'sqlite-vec';
+import { contactQuestion, meetsQuestion, textOfContact, wordsOfContact } from './contact-text.ts';
+import { folded } from './folding.ts';
 
 export type Value = string | number | bigint | Uint8Array | null;
 export type Values = readonly Value[] | Readonly<Record<string, Value>>;
@@ -442,9 +444,15 @@ export function isDuplicate(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(error.code);
 }
 
-/** `fold(text)`: without case and diacritics, in any script; SQLite's own lower() knows ASCII alone. */
+/** What statements and triggers ask of texts; SQLite's own lower() knows ASCII alone. */
 function addFunctions(sqlite: Sqlite.Database): void {
-  sqlite.function('fold', { deterministic: true }, (text) => (typeof text === 'string' ? text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase() : null));
+  const add = (name: string, answer: (...texts: (string | null)[]) => string | number | null): void => {
+    sqlite.function(name, { deterministic: true, varargs: true }, (...values) => answer(...values.map((value) => (typeof value === 'string' ? value : null))));
+  };
+  add('fold', (text = null) => (text === null ? null : folded(text)));
+  add('textOfContact', textOfContact);
+  add('wordsOfContact', wordsOfContact);
+  add('meetsContact', (text = null, search = null) => Number(text !== null && search !== null && meetsQuestion(text, contactQuestion(search))));
 }
 
 function migrate(sqlite: Sqlite.Database, migrations: readonly Migration[]): void {

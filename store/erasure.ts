@@ -72,8 +72,10 @@ const erase: readonly string[] = [
   `UPDATE audit SET before = NULL, after = NULL, context = NULL WHERE targetId IN (SELECT id FROM erasedSubject)`,
   'DELETE FROM contact WHERE id = @contactId',
   // Made again, since what was taken out of them could still be read in the file.
-  `INSERT INTO contactText (contactText) VALUES ('rebuild')`,
-  `INSERT INTO contactWord (contactWord) VALUES ('rebuild')`,
+  `INSERT INTO contactPart (contactPart) VALUES ('delete-all')`,
+  `INSERT INTO contactStart (contactStart) VALUES ('delete-all')`,
+  'INSERT INTO contactPart (rowid, text) SELECT number, textOfContact(name, email, phone, company) FROM contact ORDER BY number',
+  'INSERT INTO contactStart (rowid, text) SELECT number, wordsOfContact(name, email, phone, company) FROM contact ORDER BY number',
 ];
 
 /** Contacts with this id, email or number. */

@@ -3,8 +3,8 @@
 
 import type { Database } from './database.ts';
 
-/** What words stand in: the bodies of messages, names and emails of visitors. */
-export type SearchField = 'message' | 'visitor';
+/** What words stand in: the bodies of messages, names and emails of visitors, subjects of tickets. */
+export type SearchField = 'message' | 'visitor' | 'subject';
 
 /** The documents of one segment that hold a word. */
 export interface Posting {
@@ -21,7 +21,7 @@ export interface Segment {
 }
 
 /** As it is stored. */
-const codeOf: Record<SearchField, number> = { message: 0, visitor: 1 };
+const codeOf: Record<SearchField, number> = { message: 0, visitor: 1, subject: 2 };
 /** Sorts after whatever begins with the same letters. */
 const afterAll = '\u{10ffff}';
 

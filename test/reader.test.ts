@@ -75,7 +75,7 @@ t.test('[architecture] what the reader tells waits until what it saw is durable'
     messages: () => reader.messages({ workspaceId, conversationId, after: '', upTo: '9' }),
     notes: () => reader.notes({ workspaceId, conversationId, after: first, upTo: last }),
     events: () => reader.events({ workspaceId, conversationId, afterSeq: 0, upToSeq: 1000 }),
-    contacts: () => reader.contacts(workspaceId, { words: ['ada'], ...page }),
+    contacts: () => reader.contacts(workspaceId, { search: 'ada', ...page }),
     bucketTotals: () => reader.bucketTotals(workspaceId, scope, buckets),
     totals: () => reader.totals(workspaceId, scope, range),
     totalsByAgent: () => reader.totalsByAgent(workspaceId, scope, range, [owner.agentId]),

@@ -7,6 +7,7 @@ import { Database } from '../store/database.ts';
 import { directoryMigrations } from '../store/migrations/directory.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
 import { searchIndexFaults } from '../workers/search/soundness.ts';
+import { searchSchema } from '../store/migrations/search.ts';
 import { segmentDocs } from '../workers/search/postings.ts';
 import { SearchIndex } from '../workers/search/search-index.ts';
 import { claimLine, ringLine } from './support/calls.ts';
@@ -151,12 +152,12 @@ t.test('a search index that does not find what was written is told of', async (t
   for (const [sql, rule] of rows) {
     const broken = join(tempFolder(t), 'index.db');
     copyFileSync(path, broken);
-    const db = Database.openDerived(broken, (await import('../store/migrations/search.ts')).searchSchema);
+    const db = Database.openDerived(broken, searchSchema);
     db.run(sql);
     db.close();
     t.ok(searchIndexFaults(source, broken).some((fault) => rule.test(fault.rule)), sql);
   }
-  for (const [version, left] of [[0, 'a kill before there was anything in it'], [2, 'another version']] as const) {
+  for (const [version, left] of [[0, 'a kill before there was anything in it'], [searchSchema.version + 1, 'another version']] as const) {
     const other = join(tempFolder(t), 'index.db');
     Database.openDerived(other, { version, name: left, sql: 'CREATE TABLE other (id)' }).close();
     t.same(searchIndexFaults(source, other), [], `what ${left} left is made anew, and no fault`);

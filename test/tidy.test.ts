@@ -77,8 +77,8 @@ t.test('the runtime knows nothing of the rules', async (t) => {
 t.test('what runs in browsers is by itself', async (t) => {
   const wrong: string[] = [];
   const placeOf = (file: string): string => /^http\/(?:widget|pages)\//.exec(file)?.[0] ?? '';
-  /** The pages know the records of the API by their types; the service knows by the pages' list where pages are; tests know everything. */
-  const shared = ({ from, to, isTypeOnly }: Import): boolean => (from === 'http/pages/records.ts' && /^http\/(?:record-|report-)?schemas\.ts$/.test(to) && isTypeOnly) || (from === 'http/routes/pages.ts' && to === 'http/pages/paths.ts') || folderOf(from) === 'test';
+  /** The pages know the records of the API by their types; the service knows by the pages' list where pages are; both look for texts by one rule; tests know everything. */
+  const shared = ({ from, to, isTypeOnly }: Import): boolean => (from === 'http/pages/records.ts' && /^http\/(?:record-|report-)?schemas\.ts$/.test(to) && isTypeOnly) || (from === 'http/routes/pages.ts' && to === 'http/pages/paths.ts') || (from === 'http/pages/folding.ts' && to === 'store/folding.ts') || folderOf(from) === 'test';
   for (const one of imports) if (one.isOurs && placeOf(one.from) !== placeOf(one.to) && !shared(one)) wrong.push(`${one.from} must not import ${one.to}`);
   t.same(wrong, []);
 });

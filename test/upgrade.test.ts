@@ -51,7 +51,7 @@ function statementsOf(db: Database, { sql }: Migration): string[] {
   let text = '';
   for (const part of sql.split(/(?<=;)/)) {
     text += part;
-    if (text.replace(/--[^\n]*/g, '').trim() === '' || /\bTRIGGER\b/.test(text) && !/\bEND;$/.test(text.trim())) continue;
+    if (text.replace(/--[^\n]*/g, '').trim() === '' || /\bCREATE TRIGGER\b/.test(text) && !/\bEND;$/.test(text.trim())) continue;
     statements.push(text);
     text = '';
   }

@@ -84,8 +84,8 @@ export const questions = {
     return together(workspaceId, ({ db }) => page(eventsOfConversation(db, { conversationId, afterSeq, upToSeq }), ({ data }) => data.length));
   },
 
-  contacts({ workspaceId, words, limit, offset }: { workspaceId: string; words: readonly string[]; limit: number; offset: number }): Seen<ContactRecord[]> {
-    return together(workspaceId, ({ db }) => contactsWith(db, { words, limit, offset }));
+  contacts({ workspaceId, search, limit, offset }: { workspaceId: string; search: string; limit: number; offset: number }): Seen<ContactRecord[]> {
+    return together(workspaceId, ({ db }) => contactsWith(db, { search, limit, offset }));
   },
 
   bucketTotals({ workspaceId, scope, buckets }: OfReport & { buckets: BucketsQuestion }): Seen<BucketTotals> {

@@ -32,7 +32,7 @@ export interface Reader {
   messages(page: OfConversation & { after: string; upTo: string }): Promise<MessageRecord[]>;
   notes(page: OfConversation & { after: Cursor; upTo: Cursor }): Promise<NoteRecord[]>;
   events(page: OfConversation & { afterSeq: number; upToSeq: number }): Promise<EventRow[]>;
-  contacts(workspaceId: string, search: { words: readonly string[]; limit: number; offset: number }): Promise<ContactRecord[]>;
+  contacts(workspaceId: string, search: { search: string; limit: number; offset: number }): Promise<ContactRecord[]>;
   bucketTotals(workspaceId: string, scope: ReportScope, buckets: Buckets): Promise<BucketTotals>;
   totals(workspaceId: string, scope: ReportScope, range: ReportRange): Promise<Totals>;
   totalsByAgent(workspaceId: string, scope: ReportScope, range: ReportRange, agentIds: readonly string[]): Promise<Totals[]>;

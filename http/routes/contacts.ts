@@ -1,7 +1,7 @@
 // The customer directory. Specification 4.12.
 
 import Type from 'typebox';
-import { changeContact, createContact, listContacts, readContact, searchWords } from '../../engine/contacts.ts';
+import { changeContact, createContact, listContacts, readContact } from '../../engine/contacts.ts';
 import { defaultLimit } from '../cursor.ts';
 import { route } from '../route.ts';
 import { Contact, E164, Email, HistoryItem, Id, nullable } from '../schemas.ts';
@@ -24,7 +24,7 @@ export const contactRoutes = [
     tag: 'Contacts',
     summary: 'List and find contacts',
     description:
-      'Newest first. search finds contacts that have all of its words in name, email, phone or company: a word of three characters or more as any part, a shorter one at the beginning of a word; case and diacritics do not count.',
+      'Newest first. search finds contacts that have all of its words in name, email, phone or company: a word of three characters or more as any part, a shorter one at the beginning of a word, or anywhere in scripts without spaces; case, diacritics and widths do not count. A phone number is found however it is cut, and without its country code, too.',
     access: { kind: 'agent', scope: 'visitors:read' },
     query: Type.Object({
       search: Type.Optional(Type.String({ maxLength: 200 })),
@@ -35,9 +35,8 @@ export const contactRoutes = [
     refusals: [],
     async ask(view, { workspaceId, query }, { reader }) {
       const page = { limit: query.limit ?? defaultLimit, offset: query.offset ?? 0 };
-      const words = searchWords(query.search);
-      if (words === undefined) return { contacts: listContacts(view, page) };
-      return { contacts: words.length === 0 ? [] : await reader.contacts(workspaceId, { words, ...page }) };
+      const search = query.search ?? '';
+      return { contacts: search.trim() === '' ? listContacts(view, page) : await reader.contacts(workspaceId, { search, ...page }) };
     },
   }),
 

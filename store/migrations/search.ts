@@ -1,11 +1,12 @@
 import type { Migration } from '../database.ts';
 
 /**
- * The schema of a workspace's search index, which holds only what never changes: words of messages, and of visitors under the
- * number of their last change. There are no steps: an index of another version is removed and made again.
+ * The schema of a workspace's search index, which holds only what never changes: words of messages, of visitors under the number of
+ * their last change, of subjects under the number of the ticket. There are no steps: an index of another version, of its schema or of how
+ * words are folded (store/folding.ts), is removed and made again.
  */
 export const searchSchema: Migration = {
-  version: 1,
+  version: 2,
   name: 'search-index',
   sql: `
 -- Runs of documents of a field, written once. By the id of the last one a file is known that is not this one's source. Of a

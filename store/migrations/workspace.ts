@@ -29,6 +29,7 @@ import { firstResponses } from './workspace/0027-first-responses.ts';
 import { givenByRouting } from './workspace/0028-given-by-routing.ts';
 import { creditedAgents } from './workspace/0029-credited-agents.ts';
 import { periodAnchors } from './workspace/0030-period-anchors.ts';
+import { contactsFolded } from './workspace/0031-contacts-folded.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
 export const workspaceMigrations: readonly Migration[] = [
@@ -62,4 +63,5 @@ export const workspaceMigrations: readonly Migration[] = [
   givenByRouting,
   creditedAgents,
   periodAnchors,
+  contactsFolded,
 ];

@@ -3,6 +3,7 @@
 
 import type { Channel, ConversationFacets, ConversationStatus, Reach } from '../../store/conversations.ts';
 import type { Database } from '../../store/database.ts';
+import { nameKey } from '../../store/folding.ts';
 import { findConversationNumber, findNumberedConversation, insertConversationNumber, lastConversationNumber } from '../../store/search-index.ts';
 
 export interface SearchFilter {
@@ -37,6 +38,7 @@ export class Conversations {
   #assignee = new Uint32Array(firstCapacity);
   #offeredTo = new Uint32Array(firstCapacity);
   #visitorDoc = new Uint32Array(firstCapacity);
+  #ticketNumber = new Uint32Array(firstCapacity);
   #updatedMs = new Float64Array(firstCapacity);
 
   constructor(db: Database) {
@@ -75,8 +77,9 @@ export class Conversations {
     this.#assignee[no] = this.#codeOf(facets.assignedAgentId);
     this.#offeredTo[no] = this.#codeOf(facets.offeredToAgentId);
     this.#visitorDoc[no] = facets.visitorChangeSeq ?? 0;
+    this.#ticketNumber[no] = facets.ticketNumber ?? 0;
     this.#updatedMs[no] = Date.parse(facets.updatedAt);
-    if (facets.tags.length > 0) this.#tags.set(no, facets.tags);
+    if (facets.tags.length > 0) this.#tags.set(no, facets.tags.map(nameKey));
     else this.#tags.delete(no);
   }
 
@@ -89,6 +92,11 @@ export class Conversations {
     return this.#visitorDoc[no] ?? 0;
   }
 
+  /** Under which the words of its subject are known, too; 0 for none. */
+  ticketNumber(no: number): number {
+    return this.#ticketNumber[no] ?? 0;
+  }
+
   updatedMs(no: number): number {
     return this.#updatedMs[no] ?? 0;
   }
@@ -99,7 +107,8 @@ export class Conversations {
     const departments = reach.departmentIds === null ? undefined : this.#setOf([null, ...reach.departmentIds]);
     const agent = this.#codeOf(reach.agentId);
     const status = filter.status === undefined ? undefined : this.#codeOf(filter.status);
-    const { tag, fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY } = filter;
+    const tag = filter.tag === undefined ? undefined : nameKey(filter.tag);
+    const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY } = filter;
     return (no) => {
       if (channels[this.#channel[no] ?? nobody] !== 1) return false;
       if (status !== undefined && this.#status[no] !== status) return false;
@@ -160,6 +169,7 @@ export class Conversations {
     this.#assignee = grown(this.#assignee, new Uint32Array(capacity));
     this.#offeredTo = grown(this.#offeredTo, new Uint32Array(capacity));
     this.#visitorDoc = grown(this.#visitorDoc, new Uint32Array(capacity));
+    this.#ticketNumber = grown(this.#ticketNumber, new Uint32Array(capacity));
     this.#updatedMs = grown(this.#updatedMs, new Float64Array(capacity));
   }
 }

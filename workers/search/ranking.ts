@@ -1,13 +1,17 @@
 // Which conversations meet every word of a query, how many they are, and which come first. Exact: nothing is estimated or cut
-// off. A word is met by a message or by the customer's name or email; a conversation's messages together meet a query too, but
-// come after those of which one message does. Pure but for what it is given.
+// off. A word is met by a message, by the customer's name or email, or by the ticket's subject or number; a conversation's messages together
+// meet a query too, but come after those of which one message does. Pure but for what it is given.
 
 import { type Meeting, readDocs, segmentDocs } from './postings.ts';
+import { levels as meetingLevels } from './words.ts';
 
 /** Where one word of the query was met. */
 export interface WordMeetings {
   readonly messages: readonly Meeting[];
   readonly visitors: readonly Meeting[];
+  readonly subjects: readonly Meeting[];
+  /** The ticket that the word may name. */
+  readonly ticketNumber: number | undefined;
 }
 
 export interface RankingInput {
@@ -16,9 +20,11 @@ export interface RankingInput {
   readonly owners: Uint32Array;
   readonly lastMessage: number;
   readonly lastVisitor: number;
+  readonly lastTicket: number;
   readonly conversations: {
     readonly lastNo: number;
     visitorDoc(no: number): number;
+    ticketNumber(no: number): number;
     updatedMs(no: number): number;
     idOf(no: number): string;
   };
@@ -28,18 +34,18 @@ export interface RankingInput {
 
 export interface Ranked {
   readonly no: number;
-  /** The message that meets the query best; 0 when only the customer's name or email does. */
+  /** The message that meets the query best; 0 when only what stands beside the messages does. */
   readonly message: number;
 }
 
 interface Candidate extends Ranked {
   /** Levels of all words, wherever in the conversation each is met best. */
   readonly sum: number;
-  /** Levels of the words that its best message and its customer meet together. */
+  /** Levels of the words that its best message and what stands beside it meet together. */
   readonly best: number;
 }
 
-/** A message's score holds, above this bit, what it adds to its customer's own words, and below it what it meets itself. */
+/** A message's score holds, above this bit, what it adds to what stands beside it, and below it what it meets itself. */
 const gainShift = 12;
 
 export function rank(input: RankingInput): { total: number; first: Ranked[] } {
@@ -48,9 +54,9 @@ export function rank(input: RankingInput): { total: number; first: Ranked[] } {
   /** How many words, from the first on, each conversation has met. */
   const met = new Uint8Array(size);
   const sum = new Uint16Array(size);
-  const byVisitor = new Uint16Array(size);
+  const byBeside = new Uint16Array(size);
   const wordLevel = new Uint8Array(size);
-  const visitorLevel = new Uint8Array(size);
+  const besideLevel = new Uint8Array(size);
   const score = new Uint32Array(input.lastMessage + 1);
   /** The last word that each message was counted for. */
   const counted = new Uint8Array(input.lastMessage + 1);
@@ -60,8 +66,8 @@ export function rank(input: RankingInput): { total: number; first: Ranked[] } {
   const docs = new Uint32Array(segmentDocs);
 
   for (const [index, word] of words.entries()) {
-    levelsOfVisitors(input, word.visitors, visitorLevel);
-    wordLevel.set(visitorLevel);
+    levelsBeside(input, word, besideLevel);
+    wordLevel.set(besideLevel);
     for (const { level, lists } of word.messages) {
       for (const list of lists) {
         const count = readDocs(list, docs);
@@ -70,7 +76,7 @@ export function rank(input: RankingInput): { total: number; first: Ranked[] } {
           const no = owners[message] ?? 0;
           if (met[no] !== index || counted[message] === index + 1) continue;
           counted[message] = index + 1;
-          const gain = Math.max(0, level - (visitorLevel[no] ?? 0));
+          const gain = Math.max(0, level - (besideLevel[no] ?? 0));
           const own = (score[message] ?? 0) + (gain << gainShift) + level;
           score[message] = own;
           const highest = bestScore[no] ?? 0;
@@ -89,7 +95,7 @@ export function rank(input: RankingInput): { total: number; first: Ranked[] } {
       isMet = true;
       met[no] = index + 1;
       sum[no] = (sum[no] ?? 0) + level;
-      byVisitor[no] = (byVisitor[no] ?? 0) + (visitorLevel[no] ?? 0);
+      byBeside[no] = (byBeside[no] ?? 0) + (besideLevel[no] ?? 0);
     }
     if (!isMet) return { total: 0, first: [] };
   }
@@ -100,27 +106,38 @@ export function rank(input: RankingInput): { total: number; first: Ranked[] } {
   for (let no = size - 1; no > 0; no -= 1) {
     if (met[no] !== words.length || !input.isWanted(no)) continue;
     total += 1;
-    first.offer({ no, message: bestMessage[no] ?? 0, sum: sum[no] ?? 0, best: (byVisitor[no] ?? 0) + ((bestScore[no] ?? 0) >>> gainShift) });
+    first.offer({ no, message: bestMessage[no] ?? 0, sum: sum[no] ?? 0, best: (byBeside[no] ?? 0) + ((bestScore[no] ?? 0) >>> gainShift) });
   }
   return { total, first: first.inOrder };
 }
 
-/** Fills in how well each conversation's customer meets the word. */
-function levelsOfVisitors({ conversations, lastVisitor }: RankingInput, meetings: readonly Meeting[], levels: Uint8Array): void {
+/** Fills in how well each conversation's customer, subject or number meets the word. */
+function levelsBeside({ conversations, lastVisitor, lastTicket }: RankingInput, { visitors, subjects, ticketNumber }: WordMeetings, levels: Uint8Array): void {
   levels.fill(0);
-  if (meetings.every(({ lists }) => lists.length === 0)) return;
-  const byDoc = new Uint8Array(lastVisitor + 1);
+  const byVisitor = levelsByDoc(visitors, lastVisitor);
+  const byTicket = levelsByDoc(subjects, lastTicket);
+  if (byVisitor === undefined && byTicket === undefined && ticketNumber === undefined) return;
+  for (let no = 1; no < levels.length; no += 1) {
+    const ticket = conversations.ticketNumber(no);
+    levels[no] = ticket !== 0 && ticket === ticketNumber ? meetingLevels.named : Math.max(byVisitor?.[conversations.visitorDoc(no)] ?? 0, byTicket?.[ticket] ?? 0);
+  }
+}
+
+/** How well each document meets a word; undefined when none does. */
+function levelsByDoc(meetings: readonly Meeting[], lastDoc: number): Uint8Array | undefined {
+  if (meetings.every(({ lists }) => lists.length === 0)) return undefined;
+  const levels = new Uint8Array(lastDoc + 1);
   const docs = new Uint32Array(segmentDocs);
   for (const { level, lists } of meetings) {
     for (const list of lists) {
       const count = readDocs(list, docs);
       for (let at = 0; at < count; at += 1) {
         const doc = docs[at] ?? 0;
-        if (level > (byDoc[doc] ?? 0)) byDoc[doc] = level;
+        if (level > (levels[doc] ?? 0)) levels[doc] = level;
       }
     }
   }
-  for (let no = 1; no < levels.length; no += 1) levels[no] = byDoc[conversations.visitorDoc(no)] ?? 0;
+  return levels;
 }
 
 /** The best of what was offered, best first: words met well, words met together, then the newest. */

@@ -14,6 +14,7 @@ import {
   findSummary,
   newestConversationChange,
   type Reach,
+  ticketsAfter,
 } from '../../store/conversations.ts';
 import { Database, DatabaseUnusable, removeDatabase, type Seen } from '../../store/database.ts';
 import { findMessageWritten, messagesWrittenAfter, newestMessageRowid } from '../../store/messages.ts';
@@ -25,7 +26,7 @@ import { Dictionary } from './dictionary.ts';
 import { excerptOf } from './excerpt.ts';
 import { WordIndex } from './postings.ts';
 import { rank } from './ranking.ts';
-import { queryWords } from './words.ts';
+import { queryWords, ticketNumberOf } from './words.ts';
 
 export interface SearchQuestion {
   readonly q: string;
@@ -56,6 +57,7 @@ export interface SearchAnswer {
 /** Rows taken in by one step; each step holds the thread for some milliseconds. */
 const messagesPerStep = 500;
 const visitorsPerStep = 500;
+const ticketsPerStep = 500;
 const conversationsPerStep = 1000;
 /** Full segments kept in memory while others ask; beyond it writing comes first. */
 const maxFullSegments = 2;
@@ -69,9 +71,12 @@ export class SearchIndex {
   readonly #conversations: Conversations;
   readonly #messages: WordIndex;
   readonly #visitors: WordIndex;
+  readonly #subjects: WordIndex;
   readonly #dictionary: Dictionary;
   /** By message, the number of its conversation. */
   #owners: Uint32Array;
+  /** What is written to the file, in the order in which it is. */
+  readonly #words: readonly WordIndex[];
   /** While the columns are filled: the last conversation that is in. */
   #loading: { afterId: string } | undefined = { afterId: '' };
   /** Everything up to here was in the file when the columns began to be filled. */
@@ -86,6 +91,8 @@ export class SearchIndex {
     this.#conversations = new Conversations(db);
     this.#messages = new WordIndex(db, 'message', this.#dictionary);
     this.#visitors = new WordIndex(db, 'visitor', this.#dictionary);
+    this.#subjects = new WordIndex(db, 'subject', this.#dictionary);
+    this.#words = [this.#messages, this.#visitors, this.#subjects];
     this.#owners = readOwners(db, this.#messages.lastDoc);
     this.#conversationSeq = newestConversationChange(source);
     this.#loadedFrom = { message: newestMessageRowid(source), visitor: newestVisitorChange(source) };
@@ -121,7 +128,7 @@ export class SearchIndex {
    * One step towards the present. True when there is nothing more to take in. Words and columns are complete only then.
    */
   advance(): boolean {
-    if (this.#messages.fullSegments >= maxFullSegments || this.#visitors.fullSegments >= maxFullSegments) {
+    if (this.#words.some(({ fullSegments }) => fullSegments >= maxFullSegments)) {
       this.write();
       return false;
     }
@@ -131,7 +138,7 @@ export class SearchIndex {
   /** Writes full segments for some milliseconds. True when none is left. */
   write(): boolean {
     const untilMs = performance.now() + writeSliceMs;
-    while (this.#writing !== undefined || this.#messages.fullSegments > 0 || this.#visitors.fullSegments > 0) {
+    while (this.#writing !== undefined || this.#words.some(({ fullSegments }) => fullSegments > 0)) {
       this.#writing ??= this.#writeSegment();
       if (this.#writing.next().done === true) this.#writing = undefined;
       if (performance.now() >= untilMs) return false;
@@ -161,11 +168,12 @@ export class SearchIndex {
     const { total, first } = rank({
       words: words.map((word) => {
         const alike = this.#dictionary.spelledAlike(word.text);
-        return { messages: this.#messages.find(word, alike), visitors: this.#visitors.find(word, alike) };
+        return { messages: this.#messages.find(word, alike), visitors: this.#visitors.find(word, alike), subjects: this.#subjects.find(word, alike), ticketNumber: ticketNumberOf(word) };
       }),
       owners: this.#owners,
       lastMessage: this.#messages.lastDoc,
       lastVisitor: this.#visitors.lastDoc,
+      lastTicket: this.#subjects.lastDoc,
       conversations: this.#conversations,
       isWanted: this.#conversations.wanted(reach, filter),
       limit,
@@ -182,7 +190,7 @@ export class SearchIndex {
   }
 
   #step(): boolean {
-    return this.#load() && this.#followConversations() && this.#followVisitors() && this.#followMessages();
+    return this.#load() && this.#followConversations() && this.#followVisitors() && this.#followTickets() && this.#followMessages();
   }
 
   #load(): boolean {
@@ -213,6 +221,13 @@ export class SearchIndex {
     return page.length < visitorsPerStep;
   }
 
+  /** A subject is written with its ticket, and stays. */
+  #followTickets(): boolean {
+    const page = ticketsAfter(this.#source, this.#subjects.lastDoc, ticketsPerStep);
+    for (const { ticketNumber, id, subject } of page) this.#subjects.add(ticketNumber, id, subject ?? '');
+    return page.length < ticketsPerStep;
+  }
+
   #followMessages(): boolean {
     const page = messagesWrittenAfter(this.#source, this.#messages.lastDoc, messagesPerStep);
     const touched = new Set<string>();
@@ -233,10 +248,10 @@ export class SearchIndex {
   }
 
   *#writeSegment(): Generator<void, void> {
-    const isOfMessages = this.#messages.fullSegments > 0;
+    const full = this.#words.find(({ fullSegments }) => fullSegments > 0) ?? this.#messages;
     this.#db.begin();
     try {
-      const words = yield* isOfMessages ? this.#messages.write((segment) => this.#ownersOf(segment)) : this.#visitors.write(() => null);
+      const words = yield* full.write(full === this.#messages ? (segment) => this.#ownersOf(segment) : () => null);
       const numbers = yield* this.#conversations.write();
       this.#db.commit();
       words.written();
@@ -256,10 +271,12 @@ export class SearchIndex {
   #isOfItsSource(): boolean {
     const message = this.#messages.lastStored;
     const visitor = this.#visitors.lastStored;
+    const ticket = this.#subjects.lastStored;
     const isSameMessage = message === undefined || findMessageWritten(this.#source, message.lastDoc)?.id === message.lastId;
-    if (visitor === undefined) return isSameMessage;
+    const isSameTicket = ticket === undefined || ticketsAfter(this.#source, ticket.lastDoc - 1, 1)[0]?.id === ticket.lastId;
+    if (visitor === undefined) return isSameMessage && isSameTicket;
     const named = findVisitorNamed(this.#source, visitor.lastDoc);
-    return isSameMessage && (named === undefined ? visitor.lastDoc <= this.#loadedFrom.visitor : named === visitor.lastId);
+    return isSameMessage && isSameTicket && (named === undefined ? visitor.lastDoc <= this.#loadedFrom.visitor : named === visitor.lastId);
   }
 }
 

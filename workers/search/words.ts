@@ -1,8 +1,10 @@
 // What a word is, and when a word that was asked for is the one that stands in a text: the whole meaning of a search, in pure
 // functions. Case and diacritics do not count. Scripts that write no spaces between words are cut into pairs of characters.
 
-/** How well a word was met, the better the greater. Added up over the words of a query. */
-export const levels = { exact: 3, beginning: 2, misspelt: 1, none: 0 } as const;
+import { folded, isUnspaced, pairsOf, stretchesOf } from '../../store/folding.ts';
+
+/** How well a word was met, the better the greater: `named` is the number of a ticket. Added up over the words of a query. */
+export const levels = { named: 4, exact: 3, beginning: 2, misspelt: 1, none: 0 } as const;
 export type Level = (typeof levels)[keyof typeof levels];
 
 export interface QueryWord {
@@ -23,17 +25,12 @@ const listedPrefixChars = [2, 3];
 /** No word holds it, so that a listed beginning is never taken for a word. */
 const prefixMark = '*';
 
-const wordRun = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
+/** With what may stand inside a word unseen. */
+const wordRun = /[\p{L}\p{N}][\p{L}\p{N}\p{M}\u00ad\u200c\u200d\u2060]*/gu;
 const plain = /^[A-Za-z0-9]+$/;
-const unspacedChar = '[[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Laoo}\\p{scx=Khmr}\\p{scx=Mymr}]&&[\\p{L}\\p{N}\\p{M}]]';
-const beginsUnspaced = new RegExp(`^${unspacedChar}`, 'v');
-/** Stretches of a run that are cut into pairs, and those that are words. */
-const parts = new RegExp(`${unspacedChar}+|[[\\p{L}\\p{N}\\p{M}]--${unspacedChar}]+`, 'gv');
 const onlyLetters = /^[\p{L}\p{M}]+$/u;
-/** Accents, vowel points of Hebrew and Arabic, and what only says how a character is drawn. Not the voicing marks of kana, which make other letters. */
-const diacritics = /[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640\u20d0-\u20ff\ufe00-\ufe0f]/g;
-const strokes: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ł: 'l', ı: 'i', ς: 'σ' };
-const stroked = /[ßæœøđłıς]/g;
+/** As large as numbers of tickets become. */
+const ticketNumber = /^\d{1,9}$/;
 
 /** Calls with every word of a text as the index holds it, and about where it stands. */
 export function eachWord(text: string, call: (word: string, at: number) => void): void {
@@ -42,8 +39,7 @@ export function eachWord(text: string, call: (word: string, at: number) => void)
       call(part, at);
       return;
     }
-    const chars = Array.from(part);
-    chars.forEach((char, index) => call(char + (chars[index + 1] ?? ''), at + index));
+    pairsOf(part).forEach((pair, index) => call(pair, at + index));
   });
 }
 
@@ -65,6 +61,11 @@ export function queryWords(query: string): QueryWord[] {
   });
   if (last !== undefined && last.length >= minPrefixChars) add(last, true);
   return [...words.values()];
+}
+
+/** The ticket that a word of a query may name. */
+export function ticketNumberOf({ text }: QueryWord): number | undefined {
+  return ticketNumber.test(text) ? Number(text) : undefined;
 }
 
 export function levelOf(asked: QueryWord, word: string): Level {
@@ -105,13 +106,13 @@ export function spellings(word: string): number[] {
 
 /** The beginnings under which a word is listed beside itself: those shorter than it. */
 export function listedPrefixes(word: string): string[] {
-  const lengths = beginsUnspaced.test(word) ? [String.fromCodePoint(word.codePointAt(0) ?? 0).length] : listedPrefixChars;
+  const lengths = isUnspaced(word) ? [String.fromCodePoint(word.codePointAt(0) ?? 0).length] : listedPrefixChars;
   return lengths.filter((length) => length < word.length).map((length) => word.slice(0, length) + prefixMark);
 }
 
 /** How the longer words of a beginning are listed; undefined when it is too long to be. */
 export function listedPrefix(prefix: string): string | undefined {
-  return beginsUnspaced.test(prefix) || listedPrefixChars.includes(prefix.length) ? prefix + prefixMark : undefined;
+  return isUnspaced(prefix) || listedPrefixChars.includes(prefix.length) ? prefix + prefixMark : undefined;
 }
 
 function eachPart(text: string, call: (part: string, at: number, isUnspaced: boolean) => void): void {
@@ -120,23 +121,13 @@ function eachPart(text: string, call: (part: string, at: number, isUnspaced: boo
       call(run.slice(0, maxWordChars).toLowerCase(), at, false);
       continue;
     }
-    const folded = fold(run);
-    for (const match of folded.matchAll(parts)) {
+    const text = folded(run);
+    for (const stretch of stretchesOf(text)) {
       // What was folded may have another length; its place is then near enough for an excerpt.
-      const place = at + Math.floor((match.index * run.length) / folded.length);
-      if (beginsUnspaced.test(match[0])) call(match[0], place, true);
-      else call(match[0].slice(0, maxWordChars), place, false);
+      const place = at + Math.floor((stretch.at * run.length) / text.length);
+      call(stretch.isUnspaced ? stretch.text : stretch.text.slice(0, maxWordChars), place, stretch.isUnspaced);
     }
   }
-}
-
-function fold(run: string): string {
-  return run
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(diacritics, '')
-    .replace(stroked, (letter) => strokes[letter] ?? letter)
-    .normalize('NFC');
 }
 
 /** FNV-1a over UTF-16 units, leaving out the one at `left`. */

@@ -3,8 +3,9 @@
 
 import type { JSX } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
-import { Icon } from './icon.tsx';
+import { distinctNames, nameKey } from '../folding.ts';
 import { IconButton } from './button.tsx';
+import { Icon } from './icon.tsx';
 
 const maxTagChars = 50;
 const maxTags = 50;
@@ -27,7 +28,7 @@ export function Tags({ label, tags, onTags, known = [], error, autofocus = false
   const add = (text: string): void => {
     const added = text.split(',').map((one) => one.trim().slice(0, maxTagChars)).filter((one) => one !== '');
     setTyped('');
-    const next = [...new Set([...tags, ...added])].slice(0, maxTags);
+    const next = distinctNames([...tags, ...added]).slice(0, maxTags);
     if (next.length > tags.length) onTags(next);
   };
   const remove = (tag: string): void => {
@@ -81,7 +82,7 @@ export function Tags({ label, tags, onTags, known = [], error, autofocus = false
           onBlur={() => add(typed)}
         />
         <datalist id={`${id}-known`}>
-          {known.filter((one) => !tags.includes(one)).map((one) => (
+          {distinctNames(known).filter((one) => !tags.some((tag) => nameKey(tag) === nameKey(one))).map((one) => (
             <option key={one} value={one} />
           ))}
         </datalist>

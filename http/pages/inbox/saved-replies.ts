@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { token } from '../api.ts';
+import { folded } from '../folding.ts';
 import { readAll } from '../people.ts';
 import type { Conversation, Visitor } from '../records.ts';
 
@@ -53,11 +54,11 @@ export function slashWord(text: string, caret: number): { readonly start: number
 
 /** Those of the channel that a word meets: by shortcut first, then title, then body. */
 export function findReplies(replies: readonly SavedReply[], { word, channel }: { readonly word: string; readonly channel: Conversation['channel'] }): readonly SavedReply[] {
-  const sought = word.toLocaleLowerCase();
+  const sought = folded(word);
   const rank = ({ shortcut, title, body }: SavedReply): number => {
-    if (shortcut.toLocaleLowerCase().startsWith(`/${sought}`)) return 0;
-    if (title.toLocaleLowerCase().includes(sought) || shortcut.toLocaleLowerCase().includes(sought)) return 1;
-    return body.toLocaleLowerCase().includes(sought) ? 2 : 3;
+    if (folded(shortcut).startsWith(`/${sought}`)) return 0;
+    if (folded(`${title}\n${shortcut}`).includes(sought)) return 1;
+    return folded(body).includes(sought) ? 2 : 3;
   };
   return replies
     .filter(({ channels }) => channel === 'call' || channels.includes(channel))

@@ -1,16 +1,13 @@
 // How well a few typed letters fit a name: every typed word must be met, by a word that begins with it, by a part of one, or by
 // letters of one in the same order. Knows nothing of what is named.
 
-/** Lower case without diacritics, so that "Zoe" meets "Zoë". */
-export function foldText(text: string): string {
-  return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
-}
+import { folded } from '../folding.ts';
 
 const letters = /[\p{L}\p{N}]+/gu;
 
 /** The words of a text as they are compared. */
 export function wordsOf(text: string): string[] {
-  return foldText(text).match(letters) ?? [];
+  return folded(text).match(letters) ?? [];
 }
 
 const whole = 100;
@@ -31,7 +28,7 @@ export function scoreOf(typed: string, title: string, beside = ''): number | und
     total += best;
   }
   // A title that begins as it was typed is what was meant.
-  return foldText(title).startsWith(foldText(typed).trim()) && typed.trim() !== '' ? total + whole : total;
+  return folded(title).startsWith(folded(typed).trim()) && typed.trim() !== '' ? total + whole : total;
 }
 
 function bestOf(typed: string, words: readonly string[]): number {

@@ -2,7 +2,7 @@
 // also as a beginning; one letter wrong in words of five letters or more; pairs of characters where words have no spaces. It only
 // shows what was found, so where it differs from the service a word is merely not marked.
 
-import { foldText } from './fuzzy.ts';
+import { folded } from '../folding.ts';
 
 export interface Part {
   readonly text: string;
@@ -16,7 +16,7 @@ const prefixLetters = 2;
 
 /** The text cut where hits begin and end, in order; joined it is the text again. */
 export function partsOf(text: string, query: string): Part[] {
-  const sought = (query.match(wordPattern) ?? []).map(foldText);
+  const sought = (query.match(wordPattern) ?? []).map(folded);
   if (sought.length === 0) return text === '' ? [] : [{ text, isHit: false }];
   const parts: Part[] = [];
   let at = 0;
@@ -33,9 +33,14 @@ export function partsOf(text: string, query: string): Part[] {
 }
 
 function hitsIn(word: string, sought: readonly string[]): { from: number; to: number }[] {
-  if (pairedScripts.test(word)) return sought.filter((one) => pairedScripts.test(one)).flatMap((one) => placesOf(word, one)).sort((a, b) => a.from - b.from).filter(isFree());
-  const folded = foldText(word);
-  return sought.some((one, index) => meets(folded, one, index === sought.length - 1)) ? [{ from: 0, to: word.length }] : [];
+  const text = folded(word);
+  if (pairedScripts.test(word)) {
+    const places = sought.filter((one) => pairedScripts.test(one)).flatMap((one) => placesOf(text, one));
+    // Half-width letters and others that are folded into fewer or more say no more where they stood.
+    if (text.length !== word.length) return places.length === 0 ? [] : [{ from: 0, to: word.length }];
+    return places.sort((a, b) => a.from - b.from).filter(isFree());
+  }
+  return sought.some((one, index) => meets(text, one, index === sought.length - 1)) ? [{ from: 0, to: word.length }] : [];
 }
 
 /** Keeps those that begin after the one before ended. */

@@ -1,5 +1,6 @@
 // Tags that were used before: those of the conversations that this page knows, and those that were chosen on this browser.
 
+import { distinctNames } from '../../folding.ts';
 import { knownConversations } from '../conversations.ts';
 
 const key = 'switchboard.tags';
@@ -10,12 +11,12 @@ export function knownTags(): string[] {
   const counts = new Map<string, number>();
   for (const { tags } of knownConversations()) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
   const used = [...counts].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0])).map(([tag]) => tag);
-  return [...new Set([...used, ...readKept()])];
+  return distinctNames([...used, ...readKept()]);
 }
 
 export function keepTags(tags: readonly string[]): void {
   try {
-    localStorage.setItem(key, JSON.stringify([...new Set([...tags, ...readKept()])].slice(0, maxKept)));
+    localStorage.setItem(key, JSON.stringify(distinctNames([...tags, ...readKept()]).slice(0, maxKept)));
   } catch {
     // A browser that keeps nothing offers what the page knows.
     return;

@@ -13,6 +13,7 @@ import { Checkbox, TextField } from '../../design/field.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';
 import { type Resource, useResource } from '../../design/resource.ts';
+import { folded } from '../../folding.ts';
 import { notify, notifyFailure } from '../../notices.ts';
 import { agents, keepColleague, peopleFailure, readPeople } from '../../people.ts';
 import type { Agent, Standing } from '../../records.ts';
@@ -36,8 +37,8 @@ export function Agents(_props: SectionProps): JSX.Element {
 
   const all = [...agents.value.values()].sort((a, b) => a.name.localeCompare(b.name));
   const gone = all.filter(({ inviteStatus }) => inviteStatus === 'deactivated').length;
-  const words = wanted.trim().toLocaleLowerCase();
-  const shown = all.filter((agent) => (withGone || agent.inviteStatus !== 'deactivated') && `${agent.name} ${agent.email}`.toLocaleLowerCase().includes(words));
+  const words = folded(wanted).trim();
+  const shown = all.filter((agent) => (withGone || agent.inviteStatus !== 'deactivated') && folded(`${agent.name} ${agent.email}`).includes(words));
   const close = (): void => setOpen(undefined);
   return (
     <Section

@@ -1,6 +1,7 @@
 // Finding something in the audit log. The service gives it newest first and whole; what is looked for is found here, in as many
 // entries as were read.
 
+import { folded } from '../../folding.ts';
 import type { AuditEntry } from '../../records.ts';
 import { actorOf, areaOf, deedOf, type Names } from './audit-sentences.ts';
 
@@ -17,12 +18,12 @@ export function isFiltered({ area, actor, words }: AuditFilter): boolean {
 }
 
 export function filterEntries(entries: readonly AuditEntry[], { area, actor, words }: AuditFilter, names: Names): readonly AuditEntry[] {
-  const wanted = words.toLowerCase().split(/\s+/u).filter((word) => word !== '');
+  const wanted = folded(words).split(/\s+/u).filter((word) => word !== '');
   return entries.filter((entry) => {
     if (area !== '' && areaOf(entry) !== area) return false;
     if (actor !== '' && (entry.actorAgentId ?? 'service') !== actor) return false;
     if (wanted.length === 0) return true;
-    const text = `${actorOf(entry, names)} ${deedOf(entry, names)} ${JSON.stringify([entry.before, entry.after, entry.context])}`.toLowerCase();
+    const text = folded(`${actorOf(entry, names)} ${deedOf(entry, names)} ${JSON.stringify([entry.before, entry.after, entry.context])}`);
     return wanted.every((word) => text.includes(word));
   });
 }

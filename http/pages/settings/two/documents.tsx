@@ -9,6 +9,7 @@ import { Badge, Empty } from '../../design/feedback.tsx';
 import { TextField } from '../../design/field.tsx';
 import type { Resource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
+import { folded } from '../../folding.ts';
 import { navigate } from '../../location.ts';
 import { notify, notifyFailure } from '../../notices.ts';
 import type { Article, KbDocument } from '../../records.ts';
@@ -27,8 +28,8 @@ export function Documents({ list }: { readonly list: Resource<DocumentList> }): 
   const [shown, setShown] = useState(pageSize);
   const [removing, setRemoving] = useState<KbDocument | undefined>(undefined);
   const documents = list.value?.documents;
-  const wanted = words.trim().toLowerCase();
-  const found = (documents ?? []).filter(({ title, sourceUrl }) => `${title} ${sourceUrl ?? ''}`.toLowerCase().includes(wanted));
+  const wanted = folded(words).trim();
+  const found = (documents ?? []).filter(({ title, sourceUrl }) => folded(`${title} ${sourceUrl ?? ''}`).includes(wanted));
   return (
     <Part id="documents" title={documents === undefined ? 'Documents' : `Documents (${countOf(documents.length)})`}>
       {documents === undefined ? (
