@@ -1,7 +1,8 @@
 // TOTP factors (RFC 6238): enrolled with a secret that comes in sealed, checked by time step. Each step's code is taken once; too many
 // wrong ones in a row close the factor for a while. What a code's step is, the edge finds out. Decisions 4.21.
 
-import { findVerifyFactor, insertVerifyFactor, updateVerifyFactor, type VerifyFactorRecord } from '../store/verify-factors.ts';
+import type { Cursor } from '../store/cursor.ts';
+import { deleteVerifyFactor, type FactorFilter, findVerifyFactor, insertVerifyFactor, updateVerifyFactor, type VerifyFactorRecord, verifyFactorPage } from '../store/verify-factors.ts';
 import { findVerifyService } from '../store/verify-services.ts';
 import { refuse } from './errors.ts';
 import { maxCheckAttempts } from './limits.ts';
@@ -9,7 +10,7 @@ import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
 import type { View } from './runtime/context.ts';
 import type { CheckOutcome } from './verification.ts';
-import { resolveVerifyService } from './verification-services.ts';
+import { requireVerifyService, resolveVerifyService } from './verification-services.ts';
 
 /** RFC 6238 §5.2 asks for a throttle. From the fifth wrong code in a row the factor is closed for a minute, then twice as long with each further one. */
 const firstLockMs = 60_000;
@@ -35,7 +36,7 @@ export const enrolFactor = command('verifyFactor.enrol', (ctx, params: EnrolPara
 export function requireFactor(view: Pick<View, 'db'>, key: { factorId: string; isTest: boolean }): VerifyFactorRecord {
   const { factorId: id, isTest } = key;
   const factor = findVerifyFactor(view.db, { id, isTest }) ?? refuse('not_found', { detail: { id, verified: false, reason: 'not_found' } });
-  if (findVerifyService(view.db, factor.serviceId)?.enabledChannels.includes('totp') === false) refuse('totp_not_enabled', { detail: { channel: 'totp' } });
+  if (findVerifyService(view.db, factor.serviceId)?.enabledChannels.includes('totp') !== true) refuse('totp_not_enabled', { detail: { channel: 'totp' } });
   return factor;
 }
 
@@ -57,3 +58,34 @@ export const checkFactor = command('verifyFactor.check', (ctx, params: { factorI
   updateVerifyFactor(ctx.db, { ...factor, lastStep: step, failures: 0, lockedUntil: null });
   return { id, verified: true, reason: null };
 });
+
+export interface FactorView {
+  readonly factorId: string;
+  readonly serviceId: string;
+  readonly identity: string;
+  readonly lockedUntil: string | null;
+  readonly createdAt: string;
+}
+
+/** Newest first; the secret is in none. Refuses service_not_found. */
+export function listFactors(view: View, page: { filter: FactorFilter; cursor: Cursor | undefined; limit: number }): VerifyFactorRecord[] {
+  if (page.filter.serviceId !== undefined) requireVerifyService(view, page.filter.serviceId);
+  return verifyFactorPage(view.db, page);
+}
+
+/** Refuses not_found. */
+export function readFactor(view: View, { factorId: id, isTest }: { factorId: string; isTest: boolean }): FactorView {
+  return factorView(findVerifyFactor(view.db, { id, isTest }) ?? refuse('not_found'), view.at);
+}
+
+/** Its codes count no more. Refuses not_found. */
+export const removeFactor = command('verifyFactor.delete', (ctx, { factorId: id, isTest }: { factorId: string; isTest: boolean }): void => {
+  const { serviceId, identity } = findVerifyFactor(ctx.db, { id, isTest }) ?? refuse('not_found');
+  deleteVerifyFactor(ctx.db, id);
+  ctx.audit({ action: 'verify_factor.deleted', targetKind: 'verify_factor', targetId: id, before: { serviceId, identity } });
+});
+
+/** A lock that has run out is none. */
+export function factorView({ id, serviceId, identity, lockedUntil, createdAt }: VerifyFactorRecord, at: string): FactorView {
+  return { factorId: id, serviceId, identity, lockedUntil: lockedUntil !== null && at < lockedUntil ? lockedUntil : null, createdAt };
+}

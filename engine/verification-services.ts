@@ -11,9 +11,12 @@ import {
   type VerifyChannel,
   type VerifyServiceRecord,
 } from '../store/verify-services.ts';
+import { expireVerificationsOf } from '../store/verifications.ts';
+import { deleteVerifyFactorsOf } from '../store/verify-factors.ts';
 import { requireAdmin } from './access.ts';
 import { refuse, refuseField } from './errors.ts';
 import { verifyCodeLength, verifyPerDayCap, verifyPerMinuteCap, verifyTtlSeconds } from './limits.ts';
+import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 
@@ -92,11 +95,14 @@ export const changeVerifyService = command('verifyService.update', (ctx, params:
   return after;
 });
 
-/** What was sent under it can still be checked. Refuses admin_required, not_found, default_required while there are others. */
+/** With its factors, and what was sent under it: nothing of it can be checked any more. Refuses admin_required, not_found, default_required while there are others. */
 export const removeVerifyService = command('verifyService.delete', (ctx, params: { serviceId: string }): void => {
   requireAdmin(ctx);
   const service = readVerifyService(ctx, params.serviceId);
   if (service.isDefault && allVerifyServices(ctx.db).length > 1) refuse('default_required');
+  // A check at this very moment finds them over as well.
+  expireVerificationsOf(ctx.db, service.id, isoTime(ctx.nowMs - 1));
+  deleteVerifyFactorsOf(ctx.db, service.id);
   deleteVerifyService(ctx.db, service.id);
   ctx.audit({ action: 'verify_service.deleted', targetKind: 'verify_service', targetId: service.id, before: service });
 });

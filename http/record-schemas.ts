@@ -266,4 +266,12 @@ export const SentVerification = Type.Object({
   expiresAt: Time,
   createdAt: Time,
 });
+export const VerifyFactor = Type.Object({
+  factorId: Id,
+  serviceId: Type.String(),
+  identity: Type.String(),
+  lockedUntil: nullable(Type.String({ format: 'date-time', description: 'Closed after too many wrong codes until then.' })),
+  createdAt: Time,
+});
+
 export const Verification = Type.Object({ ...SentVerification.properties, verified: Type.Boolean(), attempts: Type.Integer({ description: 'Wrong codes so far.' }), consumedAt: nullable(Time) });

@@ -31,10 +31,13 @@ export const Channel = Type.Enum(['chat', 'ticket', 'call']);
 export const ConversationStatus = Type.Enum(['open', 'pending', 'solved', 'spam', 'closed']);
 export const RequestedStatus = Type.Enum(['open', 'pending', 'solved', 'spam']);
 
+/** `<ISO timestamp>|<uuid>` (specification 9). */
+const cursorPattern = '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z\\|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+
 /** `limit` and `cursor` of a list that is paged by cursor (specification 8, 9). */
 export const CursorQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
-  cursor: Type.Optional(Type.String({ maxLength: 100, description: 'nextCursor of the page before.' })),
+  cursor: Type.Optional(Type.String({ pattern: cursorPattern, maxLength: 100, description: 'nextCursor of the page before.' })),
 };
 export const NextCursor = nullable(Type.String({ description: 'Null at the end.' }));
 

@@ -75,6 +75,11 @@ function nthNewest(db: Database, of: SendsOf, offset: number): { createdAt: stri
   return db.get('SELECT createdAt FROM verification WHERE sourceIp = ? ORDER BY createdAt DESC LIMIT 1 OFFSET ?', [of.sourceIp, offset]);
 }
 
+/** Ends those of a service that could still be checked. */
+export function expireVerificationsOf(db: Database, serviceId: string, at: string): void {
+  db.run(`UPDATE verification SET status = 'expired', expiresAt = @at WHERE serviceId = @serviceId AND status = 'pending' AND expiresAt > @at`, { serviceId, at });
+}
+
 /** Forgets those made before `at`. Returns how many that were. */
 export function deleteVerificationsBefore(db: Database, at: string, limit: number): number {
   return db.run('DELETE FROM verification WHERE id IN (SELECT id FROM verification WHERE createdAt < ? LIMIT ?)', [at, limit]);

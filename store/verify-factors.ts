@@ -1,5 +1,6 @@
 // TOTP factors: a sealed secret each, and the newest time step whose code was taken.
 
+import type { Cursor } from './cursor.ts';
 import type { Database } from './database.ts';
 
 export interface VerifyFactorRecord {
@@ -31,8 +32,37 @@ export function updateVerifyFactor(db: Database, factor: VerifyFactorRecord): vo
   db.run('UPDATE verifyFactor SET lastStep = @lastStep, failures = @failures, lockedUntil = @lockedUntil WHERE id = @id', { id, lastStep, failures, lockedUntil });
 }
 
+export function deleteVerifyFactor(db: Database, factorId: string): void {
+  db.run('DELETE FROM verifyFactor WHERE id = ?', [factorId]);
+}
+
+export function deleteVerifyFactorsOf(db: Database, serviceId: string): void {
+  db.run('DELETE FROM verifyFactor WHERE serviceId = ?', [serviceId]);
+}
+
+export interface FactorFilter {
+  readonly isTest: boolean;
+  readonly serviceId: string | undefined;
+  /** Compared without case. */
+  readonly identity: string | undefined;
+}
+
+/** Newest first. */
+export function verifyFactorPage(db: Database, { filter, cursor, limit }: { filter: FactorFilter; cursor: Cursor | undefined; limit: number }): VerifyFactorRecord[] {
+  const { isTest, serviceId = null, identity = null } = filter;
+  return db
+    .all<Row>(
+      `SELECT * FROM verifyFactor WHERE isTest = @isTest AND (@serviceId IS NULL OR serviceId = @serviceId) AND (@identity IS NULL OR lower(identity) = lower(@identity))
+         AND (@at IS NULL OR (createdAt, id) < (@at, @id)) ORDER BY createdAt DESC, id DESC LIMIT @limit`,
+      { isTest: isTest ? 1 : 0, serviceId, identity, at: cursor?.at ?? null, id: cursor?.id ?? null, limit },
+    )
+    .map(fromRow);
+}
+
+const fromRow = (row: Row): VerifyFactorRecord => ({ ...row, isTest: row.isTest === 1 });
+
 /** By a key of one mode. */
 export function findVerifyFactor(db: Database, key: { id: string; isTest: boolean }): VerifyFactorRecord | undefined {
   const row = db.get<Row>('SELECT * FROM verifyFactor WHERE id = ? AND isTest = ?', [key.id, key.isTest ? 1 : 0]);
-  return row && { ...row, isTest: row.isTest === 1 };
+  return row && fromRow(row);
 }

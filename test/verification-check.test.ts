@@ -256,6 +256,41 @@ t.test('[decisions 4.21] TOTP', async (t) => {
     for (let times = 0; times < 2; times += 1) t.equal((await check(testFactor, '000000', testKey)).body.verified, true);
   });
 
+  t.test('factors are listed and read without their secrets, and deleted for good', async (t) => {
+    const stranger = await service.workspace();
+    const [strangersKey, testKey] = [await makeKey(service, stranger), await makeKey(service, owner, { mode: 'test' })];
+    const { factorId, secret } = (await service.post('/verify/totp/enroll', { identity: 'Lost@Phone.example' }, key)).body;
+    const listed = await service.get('/verify/totp/factors?identity=lost@phone.example', key);
+    t.same(listed.body, { factors: [{ factorId, serviceId: verifyService.id, identity: 'Lost@Phone.example', lockedUntil: null, createdAt: listed.body.factors[0].createdAt }], nextCursor: null });
+    t.match(await service.get(`/verify/totp/factors/${factorId}`, owner.token), { status: 200, body: { factorId } });
+    const pages: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { body } = await service.get(`/verify/totp/factors?limit=2${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`, key);
+      pages.push(...body.factors.map((factor: { factorId: string }) => factor.factorId));
+      cursor = body.nextCursor;
+    }
+    t.ok(pages.length > 2 && new Set(pages).size === pages.length && pages[0] === factorId, 'the newest first, each once');
+    for (const token of [strangersKey, testKey]) {
+      t.equal((await service.get(`/verify/totp/factors/${factorId}`, token)).status, 404);
+      t.equal((await service.delete(`/verify/totp/factors/${factorId}`, token)).status, 404);
+      t.notOk((await service.get('/verify/totp/factors', token)).body.factors.some((factor: { factorId: string }) => factor.factorId === factorId));
+    }
+    t.equal((await service.delete(`/verify/totp/factors/${factorId}`, key)).status, 204);
+    t.match(await check(factorId, codeAt(secret)), { status: 404, body: { reason: 'not_found' } });
+    t.equal((await service.get(`/verify/totp/factors/${factorId}`, key)).status, 404);
+    t.match((await service.get('/workspace/audit-log', owner.token)).body.entries[0], { action: 'verify_factor.deleted', targetId: factorId });
+  });
+
+  t.test('what a deleted service had can be checked no more', async (t) => {
+    const other = (await service.post('/verify/services', { name: 'Other' }, owner.token)).body;
+    const { factorId, secret } = (await service.post('/verify/totp/enroll', { identity: 'kim', serviceId: other.id }, key)).body;
+    const testKey = await makeKey(service, owner, { mode: 'test' });
+    const sent = (await service.post('/verify', { to: 'kim@example.com', channel: 'email', serviceId: other.id }, testKey)).body;
+    t.equal((await service.delete(`/verify/services/${other.id}`, owner.token)).status, 204);
+    t.match(await check(factorId, codeAt(secret)), { status: 404, body: { reason: 'not_found' } });
+    t.match((await service.post('/verify/check', { id: sent.id, code: '000000' }, testKey)).body, { verified: false, reason: 'expired' });
+  });
+
   t.test('[7] channel_not_enabled is 422 here', async (t) => {
     const { factorId, secret } = await enrol();
     await service.patch(`/verify/services/${verifyService.id}`, { enabledChannels: ['email'] }, owner.token);

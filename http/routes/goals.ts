@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { changeGoal, createGoal, deleteGoal, listCompletions, listGoals, requireGoal } from '../../engine/goals.ts';
 import { refuseField } from '../../engine/errors.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
-import { parseTime } from '../cursor.ts';
+import { defaultLimit, parseTime } from '../cursor.ts';
 import { Goal, GoalStatus } from '../record-schemas.ts';
 import { route } from '../route.ts';
 import { GoalCompletion, Id, nullable, UrlMatch } from '../schemas.ts';
@@ -15,8 +15,6 @@ const ValueCents = nullable(Type.Integer({ minimum: 0, maximum: maxValueCents, d
 const ById = Type.Object({ goalId: Id });
 const reading = { kind: 'agent', scope: 'reports:read', feature: 'goals' } as const;
 const writing = { kind: 'agent', scope: null, role: 'senior', roleSlug: 'forbidden', feature: 'goals' } as const;
-/** As many as a list may hold, since who asks without a limit asks for all. */
-const maxCompletions = 200;
 const defaultRangeMs = 7 * 24 * 3600_000;
 
 export const goalRoutes = [
@@ -107,7 +105,7 @@ export const goalRoutes = [
     query: Type.Object({
       from: Type.Optional(Type.String({ format: 'date-time' })),
       to: Type.Optional(Type.String({ format: 'date-time' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxCompletions, default: maxCompletions })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
       offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })),
     }),
     reply: { status: 200, schema: Type.Object({ completions: Type.Array(GoalCompletion), total: Type.Integer(), totalValueCents: Type.Integer(), nextOffset: nullable(Type.Integer({ description: 'Where the next page begins; null at the end.' })) }) },
@@ -117,7 +115,7 @@ export const goalRoutes = [
       const toAt = parseTime(query.to, 'to') ?? isoTime(view.nowMs + 1);
       const fromAt = parseTime(query.from, 'from') ?? isoTime(Date.parse(toAt) - defaultRangeMs);
       if (fromAt >= toAt) refuseField('invalid_query', 'to', 'must be after from');
-      return listCompletions(view, { ...params, fromAt, toAt, limit: query.limit ?? maxCompletions, offset: query.offset ?? 0 });
+      return listCompletions(view, { ...params, fromAt, toAt, limit: query.limit ?? defaultLimit, offset: query.offset ?? 0 });
     },
   }),
 ];

@@ -97,7 +97,7 @@ export const verificationServiceRoutes = [
     path: '/verify/services/{serviceId}',
     tag,
     summary: 'Delete a verification service',
-    description: 'What was sent under it can still be checked.',
+    description: 'Its factors go with it, and codes that were sent under it have expired.',
     access,
     httpOnly: true,
     params: Type.Object({ serviceId: ServiceId }),

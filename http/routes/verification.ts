@@ -6,14 +6,15 @@ import type { Grant } from '../../engine/scopes.ts';
 import type { Caller } from '../../engine/runtime/command.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
-import { checkFactor, enrolFactor, requireFactor } from '../../engine/verification-factors.ts';
+import { checkFactor, enrolFactor, factorView, listFactors, readFactor, removeFactor, requireFactor } from '../../engine/verification-factors.ts';
 import { codeLengthFor } from '../../engine/verification-services.ts';
 import { checkVerification, createVerification, listVerifications, readVerification } from '../../engine/verification.ts';
 import { theWorkspace } from '../../engine/workspace.ts';
 import { verifyChannels } from '../../store/verify-services.ts';
-import { SentVerification, Verification } from '../record-schemas.ts';
+import { SentVerification, Verification, VerifyFactor } from '../record-schemas.ts';
+import { byCreated, pageOf } from '../cursor.ts';
 import { type Access, route } from '../route.ts';
-import { Id, Name, nullable } from '../schemas.ts';
+import { CursorQuery, Id, Name, NextCursor, nullable } from '../schemas.ts';
 import { freshCode, hashOfCode, testCode } from '../verification-codes.ts';
 
 const access = { kind: 'agent', scope: 'verify', credential: 'key' } as const satisfies Access;
@@ -150,6 +151,55 @@ export const verificationRoutes = [
       const step = isTest ? ofTest : await totp.stepOf({ secret: secrets.open(sealedSecret, sealedAs(workspaceId, factorId)), code, nowMs: clock.now() });
       return engine.execute(checkFactor, { workspaceId, caller, params: { factorId, isTest, step: step ?? null } });
     },
+  }),
+
+  route({
+    operation: 'verifyFactor.list',
+    method: 'GET',
+    path: '/verify/totp/factors',
+    tag,
+    summary: 'List authenticator apps',
+    description: 'Newest first, without their secrets. Live keys, and admins who signed in, see those of live keys, test keys those of test keys.',
+    access: { ...access, credential: 'keyOrAdmin' },
+    httpOnly: true,
+    invalidQuerySlug: 'validation_error',
+    query: Type.Object({ ...CursorQuery, serviceId: Type.Optional(ServiceId), identity: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'As it was enrolled, in any case.' })) }),
+    reply: { status: 200, schema: Type.Object({ factors: Type.Array(VerifyFactor), nextCursor: NextCursor }) },
+    refusals: ['service_not_found'],
+    read(view, { grant, query }) {
+      const filter = { isTest: isTestKey(grant), serviceId: query.serviceId, identity: query.identity };
+      const { rows, nextCursor } = pageOf(query, (page) => listFactors(view, { filter, ...page }), byCreated);
+      return { factors: rows.map((factor) => factorView(factor, view.at)), nextCursor };
+    },
+  }),
+
+  route({
+    operation: 'verifyFactor.read',
+    method: 'GET',
+    path: '/verify/totp/factors/{factorId}',
+    tag,
+    summary: 'Read an authenticator app',
+    access: { ...access, credential: 'keyOrAdmin' },
+    httpOnly: true,
+    params: Type.Object({ factorId: Id }),
+    reply: { status: 200, schema: VerifyFactor },
+    refusals: [],
+    read: (view, { grant, params: { factorId } }) => readFactor(view, { factorId, isTest: isTestKey(grant) }),
+  }),
+
+  route({
+    operation: 'verifyFactor.delete',
+    method: 'DELETE',
+    path: '/verify/totp/factors/{factorId}',
+    tag,
+    summary: 'Delete an authenticator app',
+    description: 'For a phone that was lost, and for who asks to be forgotten. Its codes count no more.',
+    access: { ...access, credential: 'keyOrAdmin' },
+    httpOnly: true,
+    params: Type.Object({ factorId: Id }),
+    reply: { status: 204, schema: null },
+    refusals: [],
+    run: ({ workspaceId, caller, grant, params: { factorId } }, { engine }) => engine.execute(removeFactor, { workspaceId, caller, params: { factorId, isTest: isTestKey(grant) } }),
   }),
 ];
 

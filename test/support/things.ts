@@ -47,6 +47,7 @@ export async function oneOfEverything(service: Service, owner: Person & { siteId
   const verifyService = await service.post('/verify/services', { name: `Sign-in ${mark}` }, token);
   const app = await service.post('/oauth-apps', { name: 'An app', redirectUris: ['https://app.example/'], scopes: ['agents:read'] }, token);
   const verification = await service.post('/verify', { to: 'a@example.com', channel: 'email' }, key.body.key);
+  const factor = await service.post('/verify/totp/enroll', { identity: 'a@example.com' }, key.body.key);
   const ids = {
     messageId: messages[0].id,
     domainId: domain.id,
@@ -69,6 +70,7 @@ export async function oneOfEverything(service: Service, owner: Person & { siteId
     serviceId: verifyService.body.id,
     appId: app.body.id,
     verificationId: verification.body.id,
+    factorId: factor.body.factorId,
     visitorId: chat.customer.visitorId,
     workspaceId: owner.workspaceId,
     articleId: article.body.id,

@@ -82,6 +82,7 @@ const deeds: Readonly<Record<string, Tell>> = {
   'webhook.disabled': (entry) => `disabled the webhook to ${field(entry.after, 'url') ?? 'an address'}, which took nothing for five days`,
   'verify_service.created': (entry) => `made the verification service ${quoted(nameIn(entry))}`,
   'verify_service.updated': (entry) => `changed the verification service ${quoted(nameIn(entry))}`,
+  'verify_factor.deleted': () => 'deleted an authenticator app',
   'verify_service.deleted': (entry) => `deleted the verification service ${quoted(nameIn(entry))}`,
   'verify_credits.updated': () => 'changed the credits for one-time codes',
 };
