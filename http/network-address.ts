@@ -2,15 +2,36 @@
 
 import { isIPv6 } from 'node:net';
 
-/** An IPv4 address as it is, also when it comes mapped into IPv6; of an IPv6 address its first 64 bits, such as `2001:db8:0:1::/64`. What is no address is left as it is. */
+/**
+ * An IPv4 address as it is, also when it comes mapped into IPv6; of an IPv6 address its first 64 bits, such as `2001:db8:0:1::/64`. A port that a
+ * proxy wrote behind it counts for nothing. What is no address is left as it is.
+ */
 export function networkOf(address: string): string {
-  const withoutZone = address.replace(/%.*$/, '');
-  if (!isIPv6(withoutZone)) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(withoutZone);
-  if (mapped?.[1] !== undefined) return mapped[1];
-  const groups = groupsOf(withoutZone);
+  const bare = withoutPort(address);
+  const groups = groupsIn(bare);
+  if (groups === undefined) return bare;
   if (isMapped(groups)) return groups.slice(6).flatMap((group) => [group >> 8, group & 0xff]).join('.');
-  return `${groups.slice(0, 4).map((group) => group.toString(16)).join(':')}::/64`;
+  return prefixOf(groups, 64);
+}
+
+/** The /48 around an IPv6 address, which is what a site is given; undefined for any other, which has none. */
+export function siteNetworkOf(address: string): string | undefined {
+  const groups = groupsIn(withoutPort(address));
+  return groups === undefined || isMapped(groups) ? undefined : prefixOf(groups, 48);
+}
+
+function withoutPort(address: string): string {
+  return /^\[([\da-f:.%\w]+)\](?::\d+)?$/i.exec(address)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(address)?.[1] ?? address;
+}
+
+function prefixOf(groups: readonly number[], bits: 48 | 64): string {
+  return `${groups.slice(0, bits / 16).map((group) => group.toString(16)).join(':')}::/${bits}`;
+}
+
+/** Undefined for what is no IPv6 address. */
+function groupsIn(address: string): number[] | undefined {
+  const withoutZone = address.replace(/%.*$/, '');
+  return isIPv6(withoutZone) ? groupsOf(withoutZone) : undefined;
 }
 
 /** The eight groups of an IPv6 address, however it is written. */

@@ -20,6 +20,7 @@ import { allowOf, bearerOf, preflightHeaders, replyHeaders, type ReplyFacts, req
 import type { Metrics } from './metrics.ts';
 import { mayUseSite } from './own-origin.ts';
 import type { Config } from './config.ts';
+import { networkOf, siteNetworkOf } from './network-address.ts';
 import { Pacer } from './pacer.ts';
 import { bodyOf, type Parts, partsOfFrame, type PartsReader, partsReader, queryOf, requireSound } from './parts.ts';
 import { shapeAt, shapeOfNothing } from './error-shapes.ts';
@@ -27,6 +28,7 @@ import { type Budget, RateLimiter, type ToldBudget } from './rate-limiter.ts';
 import { errorBody, rateRefusal, refusalOf, retryAfterOf } from './replies.ts';
 import type { Call, Input, RawReply, RawRequest, Route } from './route.ts';
 import { Router } from './router.ts';
+import { Seldom } from './seldom.ts';
 import type { Services } from './services.ts';
 import { closedValidator, type Validate } from './validation.ts';
 import { versionFor } from './versions.ts';
@@ -114,8 +116,10 @@ type Outcome = { readonly status: number; readonly value: unknown } | { readonly
 type Settle = (outcome: Outcome, budget: ToldBudget | undefined) => void;
 
 export const maxBodyBytes = 1024 * 1024;
-/** The longest that is an address (RFC 5321 §4.5.3.1); what is longer is refused by its schema, and must not fill the limiter's memory. */
-const maxEmailChars = 254;
+/** A line a minute of each kind of thing that a flood repeats. */
+const toldEveryMs = 60_000;
+/** A /48 may ask as much as so many of its /64 that ask all they may. */
+const networksPerSite = 10;
 /** What the pipeline may answer on any route. */
 const always: readonly Slug[] = ['invalid_body', 'invalid_query', 'not_found', 'rate_limited', 'server_error', 'service_unavailable', 'payload_too_large', 'request_timeout'];
 
@@ -133,6 +137,7 @@ export class Pipeline {
   readonly #router = new Router<CompiledRoute>();
   readonly #byOperation = new Map<string, CompiledRoute>();
   readonly #limiter: RateLimiter;
+  readonly #seldom: Seldom;
   /** What is asked of another thread. */
   readonly #asking = new Pacer();
 
@@ -140,6 +145,7 @@ export class Pipeline {
     this.#services = options.services;
     this.#metrics = options.metrics;
     this.#limiter = new RateLimiter(options.services.clock);
+    this.#seldom = new Seldom(options.services.clock, toldEveryMs);
     for (const route of options.routes) {
       const compiled = compile(route, options.checkReplies);
       this.#router.add(route, compiled);
@@ -165,7 +171,7 @@ export class Pipeline {
       if (route.anyHeaders === undefined) requireAccept(head);
       return { compiled: match.entry, head, pathParams: match.params, requestId, version };
     } catch (error) {
-      return this.#refused(refusalOf(error, { log: this.#services.log, requestId, operation: route.operation }), { head, requestId, version, route });
+      return this.#refused(refusalOf(error, { log: this.#services.log, seldom: this.#seldom, requestId, operation: route.operation }), { head, requestId, version, route });
     }
   }
 
@@ -294,10 +300,9 @@ export class Pipeline {
     const { config } = this.#services;
     const { limit } = route;
     if (limit !== undefined && limit.by !== 'caller') {
-      const subject = limit.by === 'ip' ? call.ip : emailIn(call.body);
-      if (subject === undefined || !config.rateLimits) return {};
-      const budget = limit.by === 'email' ? (limit.budget ?? route.operation) : route.operation;
-      const { allowed, resetSeconds } = this.#limiter.take(`${budget}:${subject}`, limit.perMinute);
+      if (!config.rateLimits) return {};
+      const budget = limit.by === 'account' ? (limit.budget ?? route.operation) : route.operation;
+      const { allowed, resetSeconds } = this.#takeOfNetwork(budget, call.ip, limit.by === 'account' ? limit.networkPerMinute : limit.perMinute);
       return allowed ? {} : { exceeded: rateRefusal(resetSeconds) };
     }
     // Other systems deliver in bursts what was said by many.
@@ -313,6 +318,13 @@ export class Pipeline {
     return budget.allowed || !config.rateLimits ? { budget } : { budget, exceeded: rateRefusal(budget.resetSeconds) };
   }
 
+  /** One network cannot use up what is its neighbours': what is too much for it is not counted against its site. */
+  #takeOfNetwork(budget: string, address: string, perMinute: number): Budget {
+    const own = this.#limiter.take(`${budget}:${networkOf(address)}`, perMinute);
+    const site = siteNetworkOf(address);
+    return own.allowed && site !== undefined ? this.#limiter.take(`${budget}:${site}`, networksPerSite * perMinute) : own;
+  }
+
   #success(compiled: CompiledRoute, value: unknown): Outcome {
     const { reply, operation } = compiled.route;
     if (compiled.validateReply !== undefined) {
@@ -323,7 +335,7 @@ export class Pipeline {
   }
 
   #failure(compiled: CompiledRoute, error: unknown, requestId: string): Outcome {
-    const refusal = refusalOf(error, { log: this.#services.log, requestId, operation: compiled.route.operation });
+    const refusal = refusalOf(error, { log: this.#services.log, seldom: this.#seldom, requestId, operation: compiled.route.operation });
     if (compiled.validateReply !== undefined && !compiled.slugs.has(refusal.slug)) {
       this.#services.log.error({ requestId }, `${compiled.route.operation} refused with ${refusal.slug}, which it does not declare`);
       return { refusal: new Refusal('server_error', `undeclared: ${refusal.slug}`, undefined) };
@@ -422,9 +434,4 @@ function authorise(route: Route, view: View, call: Call, config: Config): void {
 function keyOf(caller: Caller, workspaceId: string): string {
   if (caller.kind === 'agent') return `agent:${caller.agentId}`;
   return caller.kind === 'visitor' ? `visitor:${caller.visitorId}` : `workspace:${workspaceId}`;
-}
-
-function emailIn(body: unknown): string | undefined {
-  const email = (body as { email?: unknown } | null | undefined)?.email;
-  return typeof email === 'string' && email !== '' && email.length <= maxEmailChars ? email.toLowerCase() : undefined;
 }

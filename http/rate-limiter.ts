@@ -1,4 +1,5 @@
-// Budgets per minute, in memory: a window opens with the first call and holds so many. Bounded; what is forgotten starts anew.
+// Budgets per minute or another span, in memory: a window opens with the first call and holds so many. Bounded: when there are too many keys those go
+// first that were hardly used, so that a flood of made-up ones gives nobody its spent budget back.
 
 import type { Clock } from '../engine/runtime/clock.ts';
 
@@ -16,24 +17,28 @@ export interface ToldBudget extends Budget {
 }
 
 interface Window {
-  endsMs: number;
+  readonly endsMs: number;
+  readonly limit: number;
   used: number;
 }
 
-const windowMs = 60_000;
-/** Keys held at the most; beyond that all are forgotten. */
+const minuteMs = 60_000;
+/** Keys held at the most, some 15 MB. */
 const maxKeys = 100_000;
-/** Fewer than this are not worth a look at which windows are over. */
-const leastSwept = 1000;
+/** Windows that are over and go when another begins: more than one, so that what is held follows who calls now. */
+const sweptAtOnce = 4;
+/** Windows looked at for one that may go before its end. */
+const lookedAtOnce = 32;
 
 export class RateLimiter {
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #windowMs: number;
+  /** The oldest first: all windows are equally long, so those that are over stand at the beginning. */
   readonly #windows = new Map<string, Window>();
-  /** Twice what the last sweep left: each key is looked at about once, and what is held follows who calls now, not who ever called. */
-  #sweepAt = leastSwept;
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  constructor(clock: Pick<Clock, 'now'>, windowMs = minuteMs) {
     this.#clock = clock;
+    this.#windowMs = windowMs;
   }
 
   /** Counts one call against `key`. */
@@ -41,8 +46,9 @@ export class RateLimiter {
     const now = this.#clock.now();
     let window = this.#windows.get(key);
     if (window === undefined || window.endsMs <= now) {
-      if (this.#windows.size >= this.#sweepAt) this.#sweep(now);
-      window = { endsMs: now + windowMs, used: 0 };
+      this.#windows.delete(key);
+      this.#sweep(now);
+      window = { endsMs: now + this.#windowMs, limit, used: 0 };
       this.#windows.set(key, window);
     }
     const allowed = window.used < limit;
@@ -56,8 +62,23 @@ export class RateLimiter {
   }
 
   #sweep(now: number): void {
-    for (const [key, window] of this.#windows) if (window.endsMs <= now) this.#windows.delete(key);
-    if (this.#windows.size >= maxKeys) this.#windows.clear();
-    this.#sweepAt = Math.min(maxKeys, Math.max(leastSwept, 2 * this.#windows.size));
+    let looked = 0;
+    for (const [key, { endsMs }] of this.#windows) {
+      if (endsMs > now || looked === sweptAtOnce) break;
+      this.#windows.delete(key);
+      looked += 1;
+    }
+    if (this.#windows.size >= maxKeys) this.#evict();
+  }
+
+  /** The oldest that is less than half used; those before it get in line again. */
+  #evict(): void {
+    let looked = 0;
+    for (const [key, window] of this.#windows) {
+      looked += 1;
+      this.#windows.delete(key);
+      if (2 * window.used < window.limit || looked === lookedAtOnce) return;
+      this.#windows.set(key, window);
+    }
   }
 }

@@ -14,6 +14,7 @@ import { CommerceUnavailable } from '../workers/providers/commerce.ts';
 import { StorageUnavailable } from '../workers/providers/objects.ts';
 import { SecretUnreadable } from '../workers/secret-box.ts';
 import { ThreadBusy, ThreadFailed, ThreadUnavailable } from '../workers/thread.ts';
+import type { Seldom } from './seldom.ts';
 
 export interface ErrorBody {
   readonly statusCode: number;
@@ -33,7 +34,8 @@ export const unavailableRetrySeconds = 1;
 /** Failures of a resource, not of the request: asking again may help, with a secret's key once who runs the server has put it back. */
 const unavailable = [CommitFailed, LaneFull, WorkspaceUnavailable, HasherBusy, CarrierUnavailable, BillingUnavailable, CommerceUnavailable, StorageUnavailable, SecretUnreadable, ThreadBusy, ThreadFailed, ThreadUnavailable] as const;
 
-export function refusalOf(error: unknown, context: { log: Log; requestId: string; operation: string }): Refusal {
+/** `seldom` is asked before a line that a flood would repeat. */
+export function refusalOf(error: unknown, context: { log: Log; seldom: Seldom; requestId: string; operation: string }): Refusal {
   if (error instanceof Refusal) {
     if (error.cause !== undefined) context.log.error({ requestId: context.requestId, operation: context.operation, err: error.cause }, `refused with ${error.slug}`);
     return error;
@@ -42,6 +44,12 @@ export function refusalOf(error: unknown, context: { log: Log; requestId: string
   if (error instanceof UnreadableDelivery) return new Refusal('invalid_body', refusals.invalid_body.message, undefined);
   const slug = slugOf(error);
   const { requestId, operation } = context;
+  // Nothing is broken: more was asked at once than may wait.
+  if (error instanceof HasherBusy || error instanceof LaneFull || error instanceof ThreadBusy) {
+    const times = context.seldom.take(error.name);
+    if (times !== undefined) context.log.warn({ operation, times }, `refused, since too much was asked at once: ${error.message}`);
+    return new Refusal(slug, refusals[slug].message, undefined);
+  }
   context.log.error({ requestId, operation, err: error }, slug === 'server_error' ? 'a request failed by a bug' : 'a request could not be served');
   return new Refusal(slug, refusals[slug].message, undefined);
 }

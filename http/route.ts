@@ -49,9 +49,13 @@ export interface Signer {
 /** Which budget a call is counted against. Default: the agent's or visitor's own. */
 export type RateRule =
   | { readonly by: 'caller'; readonly factor: number }
+  /** The network that the address belongs to: an IPv4 address, an IPv6 /64. The /48 around that has a larger one. */
   | { readonly by: 'ip'; readonly perMinute: number }
-  /** A field of the body, compared without case. `budget`: the operation whose budget it shares. */
-  | { readonly by: 'email'; readonly perMinute: number; readonly budget?: string };
+  /**
+   * The account that is signed in to: counted by the handler (http/sign-in-guard.ts), which knows whose browser it is, once the request is
+   * known to be valid. Before that its network is counted. `budget`: the operation whose budget it shares.
+   */
+  | { readonly by: 'account'; readonly perMinute: number; readonly networkPerMinute: number; readonly budget?: string };
 
 /** A request as it came: what signatures are made over. */
 export interface RawRequest {

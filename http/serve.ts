@@ -64,6 +64,7 @@ import { verifiedDomainOf } from './routes/email.ts';
 import { systemRoutes } from './routes/system.ts';
 import { CertificateUnusable, createServer } from './server.ts';
 import type { Services } from './services.ts';
+import { SignInGuard } from './sign-in-guard.ts';
 import { Sockets } from './sockets.ts';
 import { createUploadLinks } from './upload-links.ts';
 import { sendCode } from './verification-codes.ts';
@@ -226,6 +227,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     directory,
     hasher: createPasswordHasher(),
     strength: createPasswordStrength(),
+    signInGuard: new SignInGuard(clock, config.rateLimits),
     accessTokens: createAccessTokens(secret, () => clock.now()),
     visitorTokens: createVisitorTokens(secret),
     secrets,

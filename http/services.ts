@@ -24,6 +24,7 @@ import type { ObjectStore } from '../workers/providers/objects.ts';
 import type { Totp } from '../workers/totp.ts';
 import type { Config } from './config.ts';
 import type { InboundMail } from './inbound-mail.ts';
+import type { SignInGuard } from './sign-in-guard.ts';
 import type { PageFiles } from './page-files.ts';
 import type { UploadLinks } from './upload-links.ts';
 import type { ExportLinks } from './export-links.ts';
@@ -39,6 +40,7 @@ export interface Services extends RetrievalPorts {
   readonly directory: Directory;
   readonly hasher: PasswordHasher;
   readonly strength: PasswordStrength;
+  readonly signInGuard: SignInGuard;
   readonly accessTokens: AccessTokens;
   readonly visitorTokens: VisitorTokens;
   readonly exportLinks: ExportLinks;

@@ -4,13 +4,19 @@ import type { SignedIn } from '../engine/joining.ts';
 import { isActive, theRoster } from '../engine/roster.ts';
 import { systemCaller } from '../engine/runtime/command.ts';
 import { theWorkspace } from '../engine/workspace.ts';
+import { networkOf } from './network-address.ts';
 import type { Services } from './services.ts';
 
-/** Undefined for a wrong pair, and for an agent that may not sign in. */
-export async function signIn(services: Pick<Services, 'directory' | 'engine' | 'hasher'>, given: { email: string; password: string }): Promise<SignedIn | undefined> {
+/** Undefined for a wrong pair, and for an agent that may not sign in; that is logged with the address it came from. Refuses rate_limited. */
+export async function signIn(services: Services, given: { email: string; password: string; ip: string; operation: string }): Promise<SignedIn | undefined> {
+  const { ip, operation } = given;
+  services.signInGuard.requireTry(given.email);
   const found = findAgent(services, given.email);
-  const matches = await services.hasher.verify(found?.agent.passwordHash ?? undefined, given.password);
-  return matches && found !== undefined && isActive(found.agent) ? found : undefined;
+  const matches = await services.hasher.verify(found?.agent.passwordHash ?? undefined, given.password, networkOf(ip));
+  if (matches && found !== undefined && isActive(found.agent)) return found;
+  // In this form for what reads logs to shut out addresses (OPERATING.md).
+  services.log.warn({ address: ip, operation, agentId: found?.agent.id ?? null }, 'a sign-in failed');
+  return undefined;
 }
 
 /** By the address it has now: the directory may still name a former one for a moment. */

@@ -44,15 +44,28 @@ t.test('always: never more than the limit in a window, and never a negative rema
   t.pass();
 });
 
-t.test('it stays bounded: past its keys it forgets what is over, and at worst all', async (t) => {
+t.test('[8] a flood of made-up keys gives nobody its spent budget back', async (t) => {
   const clock = new ManualClock();
   const limiter = new RateLimiter(clock);
-  for (let key = 0; key < 100_000; key += 1) limiter.take(`old ${key}`, 1);
+  for (let call = 0; call < 5; call += 1) limiter.take('victim', 5);
+  limiter.take('barely', 5);
+  let most = 0;
+  for (let key = 0; key < 250_000; key += 1) {
+    limiter.take(`flood ${key}`, 5);
+    if (key % 25_000 === 0) t.equal(limiter.take('victim', 5).allowed, false, `after ${key} keys`);
+    most = Math.max(most, limiter.size);
+  }
+  t.equal(limiter.take('victim', 5).allowed, false);
+  t.equal(limiter.take('barely', 5).remaining, 4, 'what was hardly used is what is forgotten');
+  t.equal(most, 100_000, 'and no more keys are held than there may be');
   clock.advance(60_000);
-  limiter.take('fresh', 1);
-  t.equal(limiter.take('fresh', 1).allowed, false, 'what is running is kept when the old ones go');
-  for (let key = 0; key < 100_000; key += 1) limiter.take(`flood ${key}`, 1);
-  t.equal(limiter.take('fresh', 1).allowed, true, 'a flood of keys in one window starts everybody anew');
+  t.equal(limiter.take('victim', 5).remaining, 4);
+});
+
+t.test('[8] when every key is spent the oldest goes all the same', async (t) => {
+  const limiter = new RateLimiter(new ManualClock());
+  for (let key = 0; key < 100_200; key += 1) limiter.take(`spent ${key}`, 1);
+  t.equal(limiter.size, 100_000);
 });
 
 t.test('[8] what is held follows who calls now, not who ever called', async (t) => {

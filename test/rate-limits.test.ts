@@ -1,4 +1,5 @@
 import t from 'tap';
+import { registerApp, request } from './support/oauth.ts';
 import { password, type Service, startService } from './support/service.ts';
 
 const refused = { status: 429, body: { statusCode: 429, error: 'rate_limited' } };
@@ -44,6 +45,80 @@ t.test('[8] the auth limits, from both sides', async (t) => {
     const service = await startService(t);
     for (let count = 0; count < 5; count += 1) t.equal((await service.post('/auth/register', {})).status, 400);
     t.match(await service.post('/auth/register', { email: 'a@example.com', password, workspaceName: 'x' }), refused);
+  });
+});
+
+t.test('[8] limits by address', async (t) => {
+  const from = (service: Service, ip: string, path: string, body: object) => service.call('POST', path, { body, headers: { 'X-Forwarded-For': ip } });
+  const proxied = (t: Parameters<typeof startService>[0]) => startService(t, { env: { TRUST_PROXY: '1' } });
+  const login = (service: Service, ip: string, email: string) => from(service, ip, '/auth/login', { email, password: 'wrong' });
+
+  t.test('addresses of one IPv6 /64 share a budget, those of another /64 have theirs', async (t) => {
+    const service = await proxied(t);
+    const forgot = (ip: string) => from(service, ip, '/auth/forgot-password', { email: `nobody${ip.length}@example.com` });
+    for (const ip of ['2001:db8:1:1::1', '2001:db8:1:1:ffff::2', '2001:0DB8:0001:0001::3']) t.equal((await forgot(ip)).status, 204, ip);
+    t.match(await forgot('2001:db8:1:1:a:b:c:d'), refused);
+    t.equal((await forgot('2001:db8:1:2::1')).status, 204);
+  });
+
+  t.test('a /48 has what ten of its networks have', async (t) => {
+    const service = await proxied(t);
+    const statuses: number[] = [];
+    for (let network = 0; network < 12; network += 1) {
+      for (let call = 0; call < 4; call += 1) statuses.push((await from(service, `2001:db8:2:${network.toString(16)}::${call}`, '/auth/reset-password', { token: 'x', newPassword: password })).status);
+    }
+    t.same([statuses.filter((status) => status === 410).length, statuses.filter((status) => status === 429).length], [48, 0], 'four of each are within it');
+    for (const network of ['c', 'd']) t.equal((await from(service, `2001:db8:2:${network}::1`, '/auth/reset-password', { token: 'x', newPassword: password })).status, 410);
+    t.match(await from(service, '2001:db8:2:e::1', '/auth/reset-password', { token: 'x', newPassword: password }), refused, 'the 51st of the site');
+    t.equal((await from(service, '2001:db8:3:e::1', '/auth/reset-password', { token: 'x', newPassword: password })).status, 410, 'another site');
+  });
+
+  t.test('login: 60 a minute from one network, over all accounts, consent pages included', async (t) => {
+    const service = await proxied(t);
+    const statuses = await Promise.all(Array.from({ length: 58 }, (_, index) => login(service, `2001:db8:4:1::${index}`, `nobody${index}@example.com`)));
+    t.same(new Set(statuses.map(({ status }) => status)), new Set([401]));
+    const owner = await service.workspace();
+    const app = await registerApp(service, owner);
+    // The minute began anew when the workspace was made.
+    for (let index = 0; index < 59; index += 1) t.equal((await from(service, '192.0.2.1', '/auth/login', { email: 'x' })).status, 400);
+    const consent = (ip: string) => fetch(`${service.url}/oauth/authorize`, { method: 'POST', redirect: 'manual', headers: { 'X-Forwarded-For': ip }, body: new URLSearchParams(Object.entries({ ...request(app), email: 'nobody@example.com', password: 'x', decision: 'allow' }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as [string, string]]))) });
+    t.equal((await consent('192.0.2.1')).status, 401);
+    t.equal((await consent('192.0.2.1')).status, 429);
+    t.match(await login(service, '192.0.2.1', owner.email), refused);
+    t.equal((await login(service, '192.0.2.2', owner.email)).status, 401, 'nobody else is kept out');
+  });
+
+  t.test('login: what is not valid is counted for its network and for no account', async (t) => {
+    const service = await proxied(t);
+    const owner = await service.workspace();
+    for (let index = 0; index < 10; index += 1) t.equal((await from(service, '192.0.2.1', '/auth/login', { email: owner.email })).status, 400);
+    t.equal((await from(service, '192.0.2.2', '/auth/login', { email: owner.email, password })).status, 200);
+  });
+
+  t.test('forgot-password: one address is sent ten an hour, from wherever', async (t) => {
+    const service = await proxied(t);
+    const owner = await service.workspace();
+    const forgot = (index: number, email = owner.email) => from(service, `192.0.2.${index}`, '/auth/forgot-password', { email });
+    for (let index = 1; index <= 10; index += 1) t.equal((await forgot(index, index % 2 === 0 ? owner.email : owner.email.toUpperCase())).status, 204);
+    t.match(await forgot(11), refused);
+    t.equal((await forgot(12, 'nobody@example.com')).status, 204, 'another address');
+    for (let index = 13; index < 23; index += 1) await forgot(index, 'nobody@example.com');
+    t.match(await forgot(23, 'nobody@example.com'), refused, 'one that nobody has is treated alike');
+    await service.settled();
+    t.equal(service.mailCount(owner.email), 10);
+    service.clock.advance(3600_000);
+    t.equal((await forgot(11)).status, 204);
+  });
+
+  t.test('one-time codes: a source is its network', async (t) => {
+    const service = await proxied(t);
+    const owner = await service.workspace();
+    const { body: key } = await service.post('/api-keys', { name: 'x', scopes: ['verify'] }, owner.token);
+    await service.post('/verify/services', { name: 'x', perMinuteCap: 100 }, owner.token);
+    const send = (index: number, ip: string) => service.call('POST', '/verify', { token: key.key, body: { to: `kim${index}@example.org`, channel: 'email' }, headers: { 'X-Forwarded-For': ip } });
+    for (let index = 0; index < 10; index += 1) t.equal((await send(index, `2001:db8:5:5::${index}`)).status, 201);
+    t.match(await send(10, '2001:db8:5:5::a'), { status: 429, body: { error: 'rate_limited', scope: 'destination' } });
+    t.equal((await send(11, '2001:db8:5:6::1')).status, 201);
   });
 });
 

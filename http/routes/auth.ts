@@ -11,10 +11,12 @@ import type { View } from '../../engine/runtime/context.ts';
 import { hostNameOf } from '../../engine/sites.ts';
 import { slugOf } from '../../engine/text.ts';
 import { theWorkspace } from '../../engine/workspace.ts';
+import { networkOf } from '../network-address.ts';
 import { route } from '../route.ts';
 import { Email, Id, Name, Role, Time, TypedUrl } from '../schemas.ts';
 import type { Services } from '../services.ts';
 import { findAgent, signIn } from '../sign-in.ts';
+import { signInsPerMinute, signInsPerNetwork } from '../sign-in-guard.ts';
 
 const Session = Type.Object({
   token: Type.String({ description: 'A workspace token, to be sent as Authorization: Bearer.' }),
@@ -44,14 +46,14 @@ export const authRoutes = [
     body: Type.Object({ email: Email, password: Password, workspaceName: Name, siteUrl: Type.Optional(TypedUrl) }),
     reply: { status: 201, schema: Session },
     refusals: ['email_taken'],
-    async run({ body }, services) {
+    async run({ body, ip }, services) {
       const { engine, directory, ids, hasher, config } = services;
       const email = body.email.toLowerCase();
       const name = body.workspaceName;
       const siteDomain = body.siteUrl === undefined ? undefined : hostOf(body.siteUrl);
       await requireStrong(services, { password: body.password, field: 'password', known: [email, name] });
       if (directory.findEmail(email) !== undefined) refuse('email_taken');
-      const passwordHash = await hasher.hash(body.password);
+      const passwordHash = await hasher.hash(body.password, networkOf(ip));
       const workspaceId = ids.uuid();
       const agentId = ids.uuid();
       const signedIn = await directory.withWorkspace(
@@ -76,13 +78,13 @@ export const authRoutes = [
     summary: 'Sign in',
     description: 'One answer for an unknown email and a wrong password, in the same time.',
     access: { kind: 'public' },
-    limit: { by: 'email', perMinute: 5 },
+    limit: { by: 'account', perMinute: signInsPerMinute, networkPerMinute: signInsPerNetwork },
     httpOnly: true,
     body: Type.Object({ email: Email, password: anyPassword }),
     reply: { status: 200, schema: Session },
     refusals: ['invalid_credentials'],
-    async run({ body }, services) {
-      return sessionOf(services, (await signIn(services, body)) ?? refuse('invalid_credentials'));
+    async run({ body, ip }, services) {
+      return sessionOf(services, (await signIn(services, { ...body, ip, operation: 'auth.login' })) ?? refuse('invalid_credentials'));
     },
   }),
 
@@ -92,7 +94,7 @@ export const authRoutes = [
     path: '/auth/forgot-password',
     tag: 'Auth',
     summary: 'Ask for a reset link',
-    description: 'Always 204. The link works once, for 30 minutes, until the next is asked for.',
+    description: 'Always 204. The link works once, for 30 minutes, until the next is asked for. One address is sent ten an hour, from wherever they are asked for.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 3 },
     httpOnly: true,
@@ -100,6 +102,7 @@ export const authRoutes = [
     reply: { status: 204, schema: null },
     refusals: [],
     async run({ body }, services) {
+      services.signInGuard.requireResetMail(body.email);
       const found = findAgent(services, body.email);
       // An unknown address waits for a disk too, so that the time tells nothing.
       if (found === undefined) await services.directory.change(() => undefined);
@@ -124,7 +127,7 @@ export const authRoutes = [
       const view = viewOfSecret(services, body.token) ?? refuse('reset_token_expired');
       const agent = requireResetting(view, body.token);
       await requireStrong(services, { password: body.newPassword, field: 'newPassword', known: [agent.email, agent.name, theWorkspace(view).name] });
-      const passwordHash = await services.hasher.hash(body.newPassword);
+      const passwordHash = await services.hasher.hash(body.newPassword, networkOf(ip));
       return sessionOf(services, await services.engine.execute(resetPassword, { workspaceId: view.workspaceId, caller: systemCaller, params: { token: body.token, passwordHash, origin: { address: ip, userAgent } } }));
     },
   }),
@@ -156,11 +159,11 @@ export const authRoutes = [
     body: Type.Object({ code: Type.String({ minLength: 1, maxLength: 200 }), password: Password, name: Type.Optional(Name) }),
     reply: { status: 200, schema: Session },
     refusals: ['gone', 'email_taken'],
-    async run({ body }, services) {
+    async run({ body, ip }, services) {
       const view = viewOfSecret(services, body.code) ?? refuse('not_found');
       const agent = requireInvited(view, body.code);
       await requireStrong(services, { password: body.password, field: 'password', known: [agent.email, body.name ?? agent.name, theWorkspace(view).name] });
-      const passwordHash = await services.hasher.hash(body.password);
+      const passwordHash = await services.hasher.hash(body.password, networkOf(ip));
       const { workspaceId } = view;
       const joining = () => services.engine.execute(join, { workspaceId, caller: systemCaller, params: { code: body.code, passwordHash, name: body.name } });
       return sessionOf(services, await services.directory.changeSignIn({ workspaceId, agentId: agent.id, email: agent.email.toLowerCase(), taken: 'email_taken' }, joining));
@@ -187,7 +190,7 @@ function viewOfSecret(services: Services, secret: string): View | undefined {
 
 /** Refuses invalid_body for what can be guessed, the more so by who knows the person and the workspace. */
 async function requireStrong(services: Services, options: { password: string; field: string; known: readonly string[] }): Promise<void> {
-  const words = options.known.flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length >= minKnownChars);
+  const words = options.known.flatMap((text) => [text, ...text.split('@'), ...text.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length >= minKnownChars);
   const score = await services.strength.score(options.password, words);
   if (score < minPasswordScore) refuseField('invalid_body', options.field, 'is too easy to guess; use a longer or less common one');
 }

@@ -13,6 +13,7 @@ import { consentPage, consentRefusedPage } from '../consent-page.ts';
 import { type OtherReply, type RawReply, route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { signIn } from '../sign-in.ts';
+import { signInsPerMinute, signInsPerNetwork } from '../sign-in-guard.ts';
 
 const tag = 'OAuth';
 /** Longer ones would not come back whole from every browser. */
@@ -60,19 +61,19 @@ export const oauthRoutes = [
     summary: 'What that page sends',
     description: 'Goes back to redirect_uri with a code, which lives for 60 seconds and once, or with access_denied.',
     access: { kind: 'public' },
-    limit: { by: 'email', perMinute: 5, budget: 'auth.login' },
+    limit: { by: 'account', perMinute: signInsPerMinute, networkPerMinute: signInsPerNetwork, budget: 'auth.login' },
     anyHeaders: true,
     form: true,
     body: Type.Object({ ...AuthorizationParameters, email: Type.Optional(Type.String({ maxLength: 254 })), password: Type.Optional(Type.String({ maxLength: 1024 })), decision: Type.Optional(Type.Enum(['allow', 'deny'])) }),
     reply: { status: 303, schema: null },
     otherReplies: { 401: { description: 'The page again: the email or the password is wrong.', contentType: 'text/html' }, 403: { description: 'The page again: the app may not serve this workspace.', contentType: 'text/html' } },
     refusals: [],
-    async send({ body: { email = '', password = '', decision, ...parameters } }, services) {
+    async send({ body: { email = '', password = '', decision, ...parameters }, ip }, services) {
       const request = judge(services, parameters);
       if ('status' in request) return request;
       if (decision !== 'allow') return goBack(services, request, { error: 'access_denied', error_description: 'The agent did not allow it.' });
       const again = (problem: string, status: number): RawReply => ({ ...consent(services, request, { parameters, email, problem }), status });
-      const found = await signIn(services, { email, password });
+      const found = await signIn(services, { email, password, ip, operation: 'oauth.decide' });
       if (found === undefined) return again('The email or the password is wrong.', 401);
       const client = clientOf(services, request.app.clientId);
       const workspaceId = found.workspace.id;

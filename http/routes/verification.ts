@@ -13,6 +13,7 @@ import { theWorkspace } from '../../engine/workspace.ts';
 import { verifyChannels } from '../../store/verify-services.ts';
 import { SentVerification, Verification, VerifyFactor } from '../record-schemas.ts';
 import { byCreated, pageOf } from '../cursor.ts';
+import { networkOf } from '../network-address.ts';
 import { type Access, route } from '../route.ts';
 import { CursorQuery, Id, Name, NextCursor, nullable } from '../schemas.ts';
 import { freshCode, hashOfCode, testCode } from '../verification-codes.ts';
@@ -52,7 +53,7 @@ export const verificationRoutes = [
       const sealed = isTest ? { codeHash: hashOfCode(secrets, named, testCode), sealedCode: null } : freshCode({ ids, secrets }, { ...named, codeLength: codeLengthFor(viewOf(engine, workspaceId, caller), serviceId) });
       const country = channel === 'sms' || channel === 'voice' ? await numberingPlan.destinationOf(to) : undefined;
       const hasWrongLength = country !== undefined && !(await numberingPlan.isPossible(to));
-      const params = { ...sealed, verificationId, to, channel, serviceId, country, hasWrongLength, sourceIp: ip, isTest, workspacePerDay: config.verifyPerDay, hasCarrier: carrier.provider !== 'none' };
+      const params = { ...sealed, verificationId, to, channel, serviceId, country, hasWrongLength, sourceIp: networkOf(ip), isTest, workspacePerDay: config.verifyPerDay, hasCarrier: carrier.provider !== 'none' };
       const { verified: _, attempts: __, consumedAt: ___, ...sent } = await engine.execute(createVerification, { workspaceId, caller, params });
       return sent;
     },
