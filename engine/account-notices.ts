@@ -5,7 +5,7 @@
 import type { AgentRecord } from '../store/agents.ts';
 import { deviceOf } from './devices.ts';
 import { enqueueMail } from './mail.ts';
-import { oneLine } from './mail-addresses.ts';
+import { oneLine } from './lines.ts';
 import { theRoster } from './roster.ts';
 import type { Context } from './runtime/context.ts';
 import { theWorkspace } from './workspace.ts';

@@ -5,6 +5,7 @@ import { queuePage, type QueueFilter, recentlyClosedPage, spamPage } from '../st
 import { distinctNames } from '../store/folding.ts';
 import { callingAgent, reachOf } from './access.ts';
 import { changeConversation, conversationView, type ConversationView, requireReachable } from './conversation.ts';
+import { isBlank, oneLine } from './lines.ts';
 import { command } from './runtime/command.ts';
 import type { View } from './runtime/context.ts';
 
@@ -31,7 +32,7 @@ export function readConversation(view: View, conversationId: string): { conversa
 /** Replaces the tags. Refuses not_found, forbidden. */
 export const setTags = command('conversation.setTags', (ctx, params: { conversationId: string; tags: readonly string[] }): { conversation: ConversationView } => {
   const { conversation } = requireReachable(ctx, params.conversationId);
-  const tags = distinctNames(params.tags.map((tag) => tag.trim()).filter((tag) => tag !== ''));
+  const tags = distinctNames(params.tags.map(oneLine).filter((tag) => !isBlank(tag)));
   const isSame = tags.length === conversation.tags.length && tags.every((tag, index) => tag === conversation.tags[index]);
   return { conversation: conversationView(isSame ? conversation : changeConversation(ctx, conversation, { tags })) };
 });

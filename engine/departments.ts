@@ -2,6 +2,7 @@
 
 import { conversationIdsOfDepartment } from '../store/conversations.ts';
 import { deleteDepartment, type DepartmentRecord, insertDepartment, renameDepartment } from '../store/departments.ts';
+import { nameKey } from '../store/folding.ts';
 import { requireAdmin } from './access.ts';
 import { changeConversation, conversationKind, writeConversation } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
@@ -152,6 +153,6 @@ function setDefault(ctx: Context, departmentId: string | null): void {
 
 function requireFreeName(ctx: Context, name: string, exceptId: string | undefined): void {
   for (const department of theRoster(ctx).departments.values()) {
-    if (department.id !== exceptId && department.name.toLowerCase() === name.toLowerCase()) refuse('conflict', { message: `There is a department ${department.name} already.` });
+    if (department.id !== exceptId && nameKey(department.name) === nameKey(name)) refuse('conflict', { message: `There is a department ${department.name} already.` });
   }
 }

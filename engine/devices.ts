@@ -1,7 +1,7 @@
 // What a browser or another client says it is, in words for people. User-Agent headers are a custom, not a standard: what is not
 // known is called as it calls itself.
 
-import { oneLine } from './mail-addresses.ts';
+import { oneLine } from './lines.ts';
 
 /** The first that is found counts: most browsers also name those that they descend from. */
 const browsers: readonly (readonly [name: string, pattern: RegExp])[] = [

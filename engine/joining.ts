@@ -11,7 +11,7 @@ import { refuse } from './errors.ts';
 import { joinCodeMs, resetTokenMs } from './limits.ts';
 import { hashOf, locatorOf } from './locator.ts';
 import { enqueueMail } from './mail.ts';
-import { oneLine } from './mail-addresses.ts';
+import { oneLine } from './lines.ts';
 import { revokeGrantsOf } from './oauth.ts';
 import { addAgent, isActive, putAgent, theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';

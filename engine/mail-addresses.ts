@@ -1,6 +1,8 @@
 // Addresses, Message-IDs and subjects as they stand in mail, read into what can be compared. Pure functions of their input,
 // linear in its length.
 
+import { oneLine } from './lines.ts';
+
 export interface Mailbox {
   readonly address: string;
   readonly name: string | null;
@@ -8,7 +10,6 @@ export interface Mailbox {
 
 const addressShape = /^[^\s@<>()[\],;:"\\]{1,64}@[^\s@<>()[\],;:"\\]{1,189}$/;
 /** Control characters, line breaks among them, have no place in a header. */
-const controls = /[\u0000-\u001f\u007f\u0085\u2028\u2029]+/g;
 const hasControls = /[\u0000-\u001f\u007f\u0085\u2028\u2029]/;
 /** More than any client writes; a longer chain keeps its beginning and its end. */
 const maxMailIds = 100;
@@ -47,11 +48,6 @@ export function withoutTag(address: string): string {
 
 export function localPartOf(address: string): string {
   return address.slice(0, address.lastIndexOf('@'));
-}
-
-/** Header text on one line: folding and whatever else breaks a line becomes a space. */
-export function oneLine(text: string): string {
-  return text.replace(controls, ' ').trim();
 }
 
 /** False when a header's value would end its line and begin another. A folded line (RFC 5322 §2.2.3) is one line still. */

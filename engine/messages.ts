@@ -8,6 +8,7 @@ import { audienceOf, conversationKind, conversationView, type ConversationView, 
 import { refuse, refuseField } from './errors.ts';
 import { tell } from './events.ts';
 import { previewChars } from './limits.ts';
+import { isBlank } from './lines.ts';
 import { isoTime } from './runtime/clock.ts';
 import { foldChange } from './rollups.ts';
 import { command } from './runtime/command.ts';
@@ -114,7 +115,7 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
 /** What lists show of a message. One that is files alone is told by their names. */
 function previewOf({ body, attachments }: Pick<MessageRecord, 'body' | 'attachments'>): string {
   const files = attachments.map(({ name, url }) => name ?? url);
-  return firstChars(body.trim() === '' && files.length > 0 ? `📎 ${files.join(', ')}` : body, previewChars);
+  return firstChars(isBlank(body) && files.length > 0 ? `📎 ${files.join(', ')}` : body, previewChars);
 }
 
 /** A line about what the caller did; nobody's when no agent calls (decisions 4.5). */
@@ -128,9 +129,9 @@ export function appendServiceLine(ctx: Context, conversation: ConversationRecord
   return appendMessage(ctx, conversation, { senderType: 'system', senderId: null, body }).conversation;
 }
 
-/** Refuses a body of white space alone (decisions, settled questions). */
+/** Refuses a body in which nothing can be seen (decisions, settled questions). */
 export function requireText(body: string, path = 'body'): void {
-  if (body.trim() === '') refuseField('invalid_body', path, 'must not be empty');
+  if (isBlank(body)) refuseField('invalid_body', path, 'must not be empty');
 }
 
 const takesNoMessages: ReadonlySet<ConversationRecord['status']> = new Set(['spam', 'solved', 'closed']);

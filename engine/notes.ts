@@ -6,6 +6,7 @@ import type { ConversationRecord } from '../store/conversations.ts';
 import { audienceOf, requireReachable } from './conversation.ts';
 import { refuse } from './errors.ts';
 import { type EventType, tell } from './events.ts';
+import { isBlank } from './lines.ts';
 import { requireText } from './messages.ts';
 import { type Roster, theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
@@ -49,7 +50,7 @@ export const writeWorkingNote = command('note.write', (ctx, params: { conversati
   const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
   const latest = findLatestNoteBy(ctx.db, conversation.id, agent.id);
   const body = params.body ?? '';
-  if (body.trim() === '') {
+  if (isBlank(body)) {
     if (latest !== undefined) dropNote(ctx, conversation, latest);
     return { note: null };
   }

@@ -34,7 +34,7 @@ export const createSavedReply = command('savedReply.create', (ctx, fields: Saved
   const reply: SavedReplyRecord = {
     id: ctx.ids.uuid(),
     version: 1,
-    shortcut: fields.shortcut,
+    shortcut: fields.shortcut.normalize('NFC'),
     title: fields.title,
     body: fields.body,
     channels: fields.channels === undefined ? ['chat', 'ticket'] : [...new Set(fields.channels)],
@@ -59,7 +59,7 @@ export const changeSavedReply = command('savedReply.update', (ctx, params: { rep
   const after: SavedReplyRecord = {
     ...before,
     version: before.version + 1,
-    shortcut: changes.shortcut ?? before.shortcut,
+    shortcut: changes.shortcut?.normalize('NFC') ?? before.shortcut,
     title: changes.title ?? before.title,
     body: changes.body ?? before.body,
     channels: changes.channels === undefined ? before.channels : [...new Set(changes.channels)],
@@ -67,7 +67,8 @@ export const changeSavedReply = command('savedReply.update', (ctx, params: { rep
   };
   requireRight(agent, after);
   if (after.scope === 'personal' && after.createdByAgentId !== agent.id) refuse('forbidden', { message: 'Only its author may make a reply personal.' });
-  requireFreeShortcut(ctx, after);
+  // Those of before that differ by no more than case stand beside each other until one of them changes its own.
+  if (after.shortcut !== before.shortcut || after.scope !== before.scope) requireFreeShortcut(ctx, after);
   updateSavedReply(ctx.db, after);
   return after;
 });

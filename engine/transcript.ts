@@ -7,7 +7,7 @@ import { requireReachable } from './conversation.ts';
 import { refuse } from './errors.ts';
 import { mainAddress } from './inbound-addresses.ts';
 import { enqueueMail } from './mail.ts';
-import { oneLine } from './mail-addresses.ts';
+import { oneLine } from './lines.ts';
 import { theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { View } from './runtime/context.ts';

@@ -6,6 +6,7 @@ import { callingAgent } from './access.ts';
 import { bumpConversationsOf, linkConversationsOf } from './conversation.ts';
 import { refuse } from './errors.ts';
 import { tell } from './events.ts';
+import { isBlank, oneLine } from './lines.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
@@ -63,7 +64,7 @@ export function putVisitor(ctx: Context, visitor: VisitorRecord): void {
  */
 export function identify(ctx: Context, visitor: VisitorRecord, said: { name?: string | undefined; email?: string | undefined }): VisitorRecord {
   const email = said.email ?? visitor.email;
-  const name = said.name ?? visitor.name;
+  const name = said.name === undefined || isBlank(said.name) ? visitor.name : oneLine(said.name);
   const contactId = email === null ? visitor.contactId : seeContact(ctx, findOldestContactByEmail(ctx.db, email), { name, email, phone: null });
   const named: VisitorRecord = { ...visitor, email, name, contactId };
   putVisitor(ctx, named);

@@ -4,6 +4,7 @@
 import { type FieldErrors, refuse, refuseField, refuseFields, type Slug } from '../engine/errors.ts';
 import { requireFormType, requireJsonType } from './headers.ts';
 import { JsonTooIntricate, parseJson } from './json.ts';
+import { lineTidier } from './lines.ts';
 import type { RequestHead } from './pipeline.ts';
 import type { Route } from './route.ts';
 import { coercingValidator, strictValidator, unknownFieldsOf, type Validate } from './validation.ts';
@@ -23,6 +24,8 @@ export interface PartsReader {
   readonly validateBody: Validate | undefined;
   /** Takes away what the route does not declare (decisions, "Unknown body fields"). */
   readonly dropUnknown: ((body: unknown) => void) | undefined;
+  /** Names and subjects as they are kept. */
+  readonly tidyLines: ((body: unknown) => unknown) | undefined;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -35,6 +38,7 @@ export function partsReader(route: Route): PartsReader {
     validateQuery: route.query && coercingValidator(route.query),
     validateBody: route.body && strictValidator(route.body),
     dropUnknown: route.body && unknownFieldsOf(route.body),
+    tidyLines: route.body && lineTidier(route.body),
   };
 }
 
@@ -118,6 +122,7 @@ export function requireSound(reader: PartsReader, parts: Parts, slugs: { readonl
   if (parts.body === undefined) parts.body = {};
   refuseWith(slugs.body, reader.validateBody(parts.body));
   reader.dropUnknown?.(parts.body);
+  if (reader.tidyLines !== undefined) parts.body = reader.tidyLines(parts.body);
 }
 
 function refuseWith(slug: Slug, fieldErrors: FieldErrors | undefined): void {

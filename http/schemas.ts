@@ -1,6 +1,7 @@
 // The shapes that more than one route speaks of. From these come validation, the handlers' types and the documents.
 
 import Type, { type TSchema } from 'typebox';
+import { linePattern, visiblePattern } from '../engine/lines.ts';
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
@@ -10,11 +11,15 @@ export const Email = Type.String({ format: 'email', maxLength: 254 });
 export const Version = Type.Integer({ minimum: 1, description: 'Optimistic lock.' });
 /** Whatever is sent: one that there never was is stale like any other. */
 export const ExpectedVersion = Type.Integer({ description: 'The version that was read; 409 stale_version when it is another by now.' });
-/** What people and things are called: not white space alone. */
-export const Name = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
-export const Text = Type.String({ minLength: 1, maxLength: 10_000 });
-/** A subject or a name: one line, so that nothing written in it becomes another header of a mail. */
-export const Subject = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f\\u2028\\u2029]*\\S[^\\u0000-\\u001f\\u007f\\u2028\\u2029]*$' });
+/** What people and things are called, and subjects: kept as http/lines.ts brings it into form, so that nothing written in it becomes a header of a mail, or another name. */
+export const line = (maxLength: number, description = 'One line, without control characters. White space around it is not kept, and within it counts once.') => Type.String({ minLength: 1, maxLength, pattern: linePattern, description });
+/** What somebody writes: something can be seen in it. */
+export const prose = (maxLength: number, description?: string) => Type.String({ minLength: 1, maxLength, pattern: visiblePattern, ...(description === undefined ? {} : { description }) });
+export const Name = line(120);
+export const Subject = line(200);
+export const Text = prose(10_000);
+/** At most so many, each once: compared without case. */
+export const Tags = Type.Array(line(50), { maxItems: 50, description: 'Each once, without regard to case.' });
 const webAddress = { maxLength: 2048, pattern: '^[hH][tT][tT][pP][sS]?://[^\\s/?#]' };
 /** A web address. */
 export const Url = Type.String({ format: 'uri', ...webAddress });
@@ -316,13 +321,13 @@ export const UrlMatch = Type.Object({
 export const CampaignFrequency = Type.Enum(['once', 'session', 'always'], { description: 'How often the same visitor sees it. A session ends after 30 minutes without a page.' });
 
 export const CampaignContent = Type.Object({
-  body: Type.String({ minLength: 1, maxLength: 2000, pattern: '\\S' }),
-  agentName: Type.Optional(Type.String({ minLength: 1, maxLength: 120 })),
+  body: prose(2000),
+  agentName: Type.Optional(Name),
   agentAvatarUrl: Type.Optional(Url),
   quickReplies: Type.Optional(
     Type.Array(
       Type.Object({
-        label: Type.String({ minLength: 1, maxLength: 80, pattern: '\\S' }),
+        label: line(80),
         action: Type.Enum(['start-chat', 'dismiss', 'navigate']),
         value: Type.Optional(Type.String({ maxLength: 2048, description: 'Where navigate goes.' })),
       }),

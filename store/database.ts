@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { getLoadablePath } from 'sqlite-vec';
 import { contactQuestion, meetsQuestion, textOfContact, wordsOfContact } from './contact-text.ts';
-import { folded } from './folding.ts';
+import { folded, nameKey } from './folding.ts';
 
 export type Value = string | number | bigint | Uint8Array | null;
 export type Values = readonly Value[] | Readonly<Record<string, Value>>;
@@ -450,6 +450,7 @@ function addFunctions(sqlite: Sqlite.Database): void {
     sqlite.function(name, { deterministic: true, varargs: true }, (...values) => answer(...values.map((value) => (typeof value === 'string' ? value : null))));
   };
   add('fold', (text = null) => (text === null ? null : folded(text)));
+  add('nameKey', (name = null) => (name === null ? null : nameKey(name)));
   add('textOfContact', textOfContact);
   add('wordsOfContact', wordsOfContact);
   add('meetsContact', (text = null, search = null) => Number(text !== null && search !== null && meetsQuestion(text, contactQuestion(search))));

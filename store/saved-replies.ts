@@ -44,12 +44,12 @@ export function findSavedReply(db: Database, replyId: string): SavedReplyRecord 
   return row && fromRow(row);
 }
 
-/** By shortcut: among the workspace's, or among `agentId`'s own. */
+/** By shortcut, in any case: among the workspace's, or among `agentId`'s own. */
 export function findSavedReplyByShortcut(db: Database, key: { shortcut: string; scope: SavedReplyRecord['scope']; agentId: string }): SavedReplyRecord | undefined {
   const row =
     key.scope === 'workspace'
-      ? db.get<Row>(`SELECT * FROM savedReply WHERE scope = 'workspace' AND shortcut = ? COLLATE NOCASE`, [key.shortcut])
-      : db.get<Row>(`SELECT * FROM savedReply WHERE scope = 'personal' AND createdByAgentId = ? AND shortcut = ? COLLATE NOCASE`, [key.agentId, key.shortcut]);
+      ? db.get<Row>(`SELECT * FROM savedReply WHERE scope = 'workspace' AND nameKey(shortcut) = nameKey(?)`, [key.shortcut])
+      : db.get<Row>(`SELECT * FROM savedReply WHERE scope = 'personal' AND createdByAgentId = ? AND nameKey(shortcut) = nameKey(?)`, [key.agentId, key.shortcut]);
   return row && fromRow(row);
 }
 

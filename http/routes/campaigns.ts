@@ -4,9 +4,8 @@ import Type from 'typebox';
 import { archiveCampaign, changeCampaign, createCampaign, duplicateCampaign, listCampaigns, readCampaign } from '../../engine/campaigns.ts';
 import { Campaign, CampaignStatus, TriggerRules } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { CampaignContent, Id } from '../schemas.ts';
+import { CampaignContent, Id, Name } from '../schemas.ts';
 
-const Name = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
 const ById = Type.Object({ campaignId: Id });
 const reading = { kind: 'agent', scope: null, feature: 'campaigns' } as const;
 const writing = { ...reading, role: 'admin' } as const;

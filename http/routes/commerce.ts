@@ -8,11 +8,11 @@ import { visitorKind } from '../../engine/visitors.ts';
 import { findCommerce } from '../../store/commerce.ts';
 import { Commerce } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { Id, nullable, Url } from '../schemas.ts';
+import { Id, line, nullable, Url } from '../schemas.ts';
 import type { Services } from '../services.ts';
 
 const Secret = Type.String({ minLength: 16, maxLength: 200, description: 'X-Signature of what we ask is made with it: sha256= and the HMAC-SHA256 of the body, in hex.' });
-const Source = Type.String({ minLength: 1, maxLength: 60, pattern: '\\S', description: 'What the shop\'s software is called.' });
+const Source = line(60, 'What the shop\'s software is called.');
 
 const EnrichmentAnswer = Type.Object({
   enrichment: Type.Object({

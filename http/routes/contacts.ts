@@ -4,11 +4,9 @@ import Type from 'typebox';
 import { changeContact, createContact, listContacts, readContact } from '../../engine/contacts.ts';
 import { defaultLimit } from '../cursor.ts';
 import { route } from '../route.ts';
-import { Contact, E164, Email, HistoryItem, Id, nullable } from '../schemas.ts';
+import { Contact, E164, Email, HistoryItem, Id, line, Name, nullable, Tags } from '../schemas.ts';
 
-const Name = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
-const Company = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
-const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 50, pattern: '\\S' }), { maxItems: 50 });
+const Company = line(200);
 const CustomFields = Type.Record(Type.String({ pattern: '^[^\\x00-\\x1f]{1,64}$' }), Type.Union([Type.String({ maxLength: 1000 }), Type.Number(), Type.Boolean(), Type.Null()]), {
   maxProperties: 50,
   additionalProperties: false,

@@ -241,7 +241,7 @@ export const conversationRoutes = [
   }),
 
   route({
-    ...action('conversation.setTags', '/tags', 'Replace the tags', { method: 'PUT', body: Type.Object({ tags: Type.Array(Type.String({ minLength: 1, maxLength: 50 }), { maxItems: 50 }) }) }),
+    ...action('conversation.setTags', '/tags', 'Replace the tags', { method: 'PUT', body: Type.Object({ tags: Type.Array(Type.String({ minLength: 1, maxLength: 50 }), { maxItems: 50, description: 'Each once, without regard to case, on one line; empty ones are dropped.' }) }) }),
     refusals: ['forbidden'],
     run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(setTags, { workspaceId, caller, params: { ...params, tags: body.tags } }),
   }),

@@ -7,9 +7,8 @@ import { isoTime } from '../../engine/runtime/clock.ts';
 import { defaultLimit, parseTime } from '../cursor.ts';
 import { Goal, GoalStatus } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { GoalCompletion, Id, nullable, UrlMatch } from '../schemas.ts';
+import { GoalCompletion, Id, Name, nullable, UrlMatch } from '../schemas.ts';
 
-const Name = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
 const maxValueCents = 1_000_000_000;
 const ValueCents = nullable(Type.Integer({ minimum: 0, maximum: maxValueCents, description: 'Of one completion.' }));
 const ById = Type.Object({ goalId: Id });

@@ -8,7 +8,7 @@ import { listDocuments, removeDocument } from '../../engine/kb-documents.ts';
 import { retrieve } from '../../engine/retrieval.ts';
 import { Article, ArticleStatus, KbChunk, KbDocument } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { ExpectedVersion, Id, KbJob } from '../schemas.ts';
+import { ExpectedVersion, Id, KbJob, line, prose } from '../schemas.ts';
 
 const tag = 'Knowledge base';
 const reading = { kind: 'agent', scope: 'ai:read', feature: 'knowledge_base' } as const;
@@ -19,8 +19,8 @@ const defaultTopK = 5;
 /** As people write it, letters of any script included; what it means is found out before it is taken. */
 const Address = Type.String({ maxLength: 2048, pattern: '^[hH][tT][tT][pP][sS]?://\\S+$' });
 
-const Title = Type.String({ minLength: 1, maxLength: 300, pattern: '\\S' });
-const Body = Type.String({ minLength: 1, maxLength: 200_000, pattern: '\\S', description: 'Markdown.' });
+const Title = line(300);
+const Body = prose(200_000, 'Markdown.');
 
 export const knowledgeRoutes = [
   route({
@@ -127,7 +127,7 @@ export const knowledgeRoutes = [
     summary: 'Find what answers a question',
     description: 'The chunks nearest in meaning, best first, ties by chunkId. The times are in milliseconds.',
     access: reading,
-    body: Type.Object({ query: Type.String({ minLength: 1, maxLength: 2000, pattern: '\\S' }), topK: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 5 })) }),
+    body: Type.Object({ query: prose(2000), topK: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 5 })) }),
     invalidSlug,
     reply: { status: 200, schema: Type.Object({ chunks: Type.Array(KbChunk), queryEmbedTimeMs: Type.Integer(), searchTimeMs: Type.Integer() }) },
     refusals: ['embedding_unavailable'],

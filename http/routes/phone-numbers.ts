@@ -10,11 +10,10 @@ import { createVoiceProfile, listVoiceProfiles } from '../../engine/voice-profil
 import { byCreated, pageOf } from '../cursor.ts';
 import { AvailableNumber, NumberStatus, PhoneNumber, RoutingStrategy, VoiceProfile } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { CursorQuery, E164, Id, NextCursor, nullable, Url, WeeklyHours } from '../schemas.ts';
+import { CursorQuery, E164, Id, Name, NextCursor, nullable, prose, Url, WeeklyHours } from '../schemas.ts';
 
 const defaultSearchLimit = 10;
 const RoutingTargetId = nullable(Type.String({ format: 'uuid', description: 'The department or the agent; none for all agents.' }));
-const DisplayName = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
 const NumberKind = Type.Enum(['local', 'tollfree', 'international']);
 
 const anyAgent = { kind: 'agent', scope: null, feature: 'calls', featureSlug: 'plan_limit' } as const;
@@ -54,7 +53,7 @@ export const phoneNumberRoutes = [
     access: adminAlone,
     body: Type.Object({
       e164: E164,
-      displayName: DisplayName,
+      displayName: Name,
       routingStrategy: RoutingStrategy,
       routingTargetId: Type.Optional(RoutingTargetId),
       recordCalls: Type.Optional(Type.Boolean({ description: 'Becomes recordingEnabled. Default false.' })),
@@ -96,7 +95,7 @@ export const phoneNumberRoutes = [
     access: adminAlone,
     params: Type.Object({ phoneNumberId: Id }),
     body: Type.Object({
-      displayName: Type.Optional(DisplayName),
+      displayName: Type.Optional(Name),
       routingStrategy: Type.Optional(RoutingStrategy),
       routingTargetId: Type.Optional(RoutingTargetId),
       voicemailEnabled: Type.Optional(Type.Boolean()),
@@ -153,8 +152,8 @@ export const phoneNumberRoutes = [
     description: 'What a number says to its callers before it rings, and in which of the carrier\'s voices.',
     access: { kind: 'agent', scope: null, role: 'admin', feature: 'calls' },
     body: Type.Object({
-      name: Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' }),
-      greetingText: Type.String({ minLength: 1, maxLength: 1000, pattern: '\\S' }),
+      name: Name,
+      greetingText: prose(1000),
       voice: Type.Optional(Type.String({ minLength: 1, maxLength: 60, pattern: '^[A-Za-z0-9.-]+$', description: 'The carrier\'s name for it, such as alice or Polly.Joanna. Default alice.' })),
     }),
     reply: { status: 201, schema: VoiceProfile },

@@ -17,9 +17,10 @@ import { findSiteByEmbedId } from '../../store/sites.ts';
 import { defaultLimit, parseTime } from '../cursor.ts';
 import { mayUseSite } from '../own-origin.ts';
 import { route } from '../route.ts';
-import { CampaignContent, CampaignFrequency, CustomerConversation, Email, Id, Message, MessageList, MessageQuery, nullable, PageUrl, RepeatableMessageInput, VisitorSelf } from '../schemas.ts';
+import { CampaignContent, CampaignFrequency, CustomerConversation, Email, Id, Message, MessageList, MessageQuery, nullable, PageUrl, prose, RepeatableMessageInput, VisitorSelf } from '../schemas.ts';
 
-const PersonName = Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' });
+/** As a page says it, whatever it has: what is no line is made one. */
+const PersonName = prose(120);
 const WidgetSite = Type.Object({ embedId: Type.String(), name: Type.String(), primaryColor: Type.String(), launcherPosition: Type.Enum(['right', 'left']), welcomeMessage: Type.String() });
 const Campaigns = Type.Array(
   Type.Object({
