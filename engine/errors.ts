@@ -43,6 +43,10 @@ export const refusals = {
   conflict: { status: 409, message: 'It exists already.' },
   stale_version: { status: 409, message: 'It has changed since you read it.' },
   illegal_status_transition: { status: 409, message: 'The conversation cannot move to this status from the one it has.' },
+  already_assigned: { status: 409, message: 'Somebody else has the conversation.' },
+  /** Of what is no call, not_assigned says how it stands, not who may not. */
+  nobody_assigned: { status: 409, message: 'Nobody has the conversation.', told: 'not_assigned' },
+  not_its_assignee: { status: 409, message: 'Somebody else has the conversation.', told: 'not_assigned' },
   no_pending_handshake: { status: 409, message: 'No assignment is waiting for an answer.' },
   call_unavailable: { status: 409, message: 'The call cannot be taken.' },
   number_taken: { status: 409, message: 'The number was taken meanwhile.' },

@@ -16,6 +16,7 @@ export const auditTombstoneMs = 30 * 24 * 3600_000;
 export const billingEventsKeptMs = 30 * 24 * 3600_000;
 export const outboxKeptMs = 7 * 24 * 3600_000;
 export const maxOpenChatsPerAgent = 5;
+export const awayAfterMinutes = 5;
 /** All of them are listed at once, with their members, and each agent is told of with those that it is in. */
 export const maxDepartments = 200;
 export const previewChars = 140;

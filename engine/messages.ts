@@ -3,8 +3,8 @@
 
 import { type ConversationRecord, setReadUpTo, touchConversation } from '../store/conversations.ts';
 import type { AgentRecord } from '../store/agents.ts';
-import { type Attachment, findMessage, insertMessage, markRead, type MessageRecord, messagesBefore, type SenderType, type Threading } from '../store/messages.ts';
-import { audienceOf, conversationKind, conversationView, type ConversationView, later, requireReachable, requireReadable } from './conversation.ts';
+import { type Attachment, insertMessage, markRead, type MessageRecord, messagesBefore, type SenderType, type Threading, unmarkRead } from '../store/messages.ts';
+import { audienceOf, changeConversation, conversationKind, conversationView, type ConversationView, later, requireReachable, requireReadable } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
 import { tell } from './events.ts';
 import { previewChars } from './limits.ts';
@@ -14,7 +14,6 @@ import { foldChange } from './rollups.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import { firstChars, htmlOf } from './text.ts';
-import { deliveryOf, mailToCustomer } from './ticket-mail.ts';
 
 export interface MessageView {
   readonly id: string;
@@ -134,48 +133,26 @@ export function requireText(body: string, path = 'body'): void {
   if (isBlank(body)) refuseField('invalid_body', path, 'must not be empty');
 }
 
-const takesNoMessages: ReadonlySet<ConversationRecord['status']> = new Set(['spam', 'solved', 'closed']);
-
-/** What an agent writes: a message, and on a ticket a mail to its customer. */
-export function appendAgentMessage(
-  ctx: Context,
-  conversation: ConversationRecord,
-  draft: { agent: AgentRecord; id?: string | undefined; body: string; attachments?: readonly AttachmentInput[] | undefined; isOpening?: boolean; mailHost: string },
-): { message: MessageRecord; conversation: ConversationRecord } {
-  const { agent, mailHost, ...content } = draft;
-  const deliveryStatus = deliveryOf(ctx, conversation);
-  const { message, conversation: next } = appendMessage(ctx, conversation, { senderType: 'agent', senderId: agent.id, ...content, deliveryStatus });
-  if (deliveryStatus === 'queued') mailToCustomer(ctx, next, message, { agent, mailHost });
-  return { message, conversation: deliveryStatus === 'failed' ? appendSystemLine(ctx, next, 'Not mailed: mail to the customer\'s address came back before.') : next };
-}
-
-export interface SendParams {
-  readonly conversationId: string;
-  /** The id that the message shall have, so that it can be sent again without being there twice. */
-  readonly messageId?: string | undefined;
-  readonly body: string;
-  readonly attachments?: readonly AttachmentInput[] | undefined;
-  /** The host of the addresses that the service takes mail at. */
-  readonly mailHost: string;
-}
-
-/** An agent writes. Refuses not_found, channel_not_assigned, conversation_archived, conflict for the messageId of another message. */
-export const sendMessage = command('message.send', (ctx, params: SendParams): MessageView => {
-  const { agent, conversation } = requireReadable(ctx, params.conversationId);
-  requireText(params.body);
-  const sent = params.messageId === undefined ? undefined : findMessage(ctx.db, params.messageId);
-  if (sent !== undefined && (sent.senderType !== 'agent' || sent.senderId !== agent.id || sent.conversationId !== conversation.id)) refuse('conflict', { message: 'Another message has this messageId.' });
-  if (sent !== undefined) return messageView(sent);
-  if (takesNoMessages.has(conversation.status)) refuse('conversation_archived');
-  const { message } = appendAgentMessage(ctx, conversation, { agent, id: params.messageId, body: params.body, attachments: params.attachments, mailHost: params.mailHost });
-  return messageView(message);
-});
-
-/** An agent marks the customer's messages read. Refuses not_found, forbidden. */
+/** Who has the conversation has seen what the customer wrote; while nobody has it anybody. For others it changes nothing. Refuses not_found, forbidden. */
 export const markConversationRead = command('conversation.read', (ctx, params: { conversationId: string }): { conversation: ConversationView } => {
-  const { conversation } = requireReachable(ctx, params.conversationId);
-  return { conversation: conversationView(markReadBy(ctx, conversation, 'agents')) };
+  const { agent, conversation } = requireReachable(ctx, params.conversationId);
+  return { conversation: conversationView(isOnlookers(conversation, agent) ? conversation : markReadBy(ctx, conversation, 'agents')) };
 });
+
+/** Takes the mark back from the customer's last message on. Refuses not_found, forbidden, not_its_assignee. */
+export const markConversationUnread = command('conversation.unread', (ctx, params: { conversationId: string }): { conversation: ConversationView } => {
+  const { agent, conversation } = requireReachable(ctx, params.conversationId);
+  if (isOnlookers(conversation, agent)) refuse('not_its_assignee');
+  const { lastCustomerMessageAt, agentsReadUpTo } = conversation;
+  if (lastCustomerMessageAt === null || agentsReadUpTo === null || agentsReadUpTo < lastCustomerMessageAt) return { conversation: conversationView(conversation) };
+  unmarkRead(ctx.db, { conversationId: conversation.id, senderType: 'visitor', from: lastCustomerMessageAt });
+  return { conversation: conversationView(changeConversation(ctx, conversation, { agentsReadUpTo: isoTime(Date.parse(lastCustomerMessageAt) - 1) })) };
+});
+
+/** Somebody else has it. */
+function isOnlookers(conversation: ConversationRecord, agent: AgentRecord): boolean {
+  return conversation.assignedAgentId !== null && conversation.assignedAgentId !== agent.id;
+}
 
 const readers = {
   agents: { mark: 'agentsReadUpTo', reads: ['visitor'], of: 'visitor' },

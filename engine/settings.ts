@@ -9,24 +9,32 @@ import { theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
 import { command } from './runtime/command.ts';
 import { isTimeZone } from './time-zones.ts';
-import { putWorkspace, theWorkspace, type WorkspaceView, workspaceView } from './workspace.ts';
+import { putWorkspace, type SettingsView, settingsView, theWorkspace, type WorkspaceView, workspaceView } from './workspace.ts';
 
 export interface WorkspaceChanges {
   readonly name?: string | undefined;
   readonly timezone?: string | undefined;
   readonly locale?: string | undefined;
+  readonly awayAfterMinutes?: number | undefined;
+  readonly assignOnReply?: boolean | undefined;
 }
 
 /** Specification 4.10. Refuses admin_required, not_found for another workspace's id, no_changes. */
 export const changeWorkspace = command('workspace.update', (ctx, params: { workspaceId: string; changes: WorkspaceChanges }): { workspace: WorkspaceView } => {
   requireAdmin(ctx);
   if (params.workspaceId !== ctx.workspaceId) refuse('not_found');
-  const { name, timezone, locale } = params.changes;
-  if (name === undefined && timezone === undefined && locale === undefined) refuse('no_changes');
+  const { name, timezone, locale, awayAfterMinutes, assignOnReply } = params.changes;
+  if ([name, timezone, locale, awayAfterMinutes, assignOnReply].every((value) => value === undefined)) refuse('no_changes');
   if (timezone !== undefined && !isTimeZone(timezone)) refuseField('invalid_body', 'timezone', 'must be an IANA time zone, such as Europe/Berlin');
   const workspace = theWorkspace(ctx);
   const before = workspaceView(ctx);
-  putWorkspace(ctx, { ...workspace, name: name ?? workspace.name, timezone: timezone ?? workspace.timezone, locale: locale ?? workspace.locale });
+  putWorkspace(ctx, {
+    ...workspace,
+    name: name ?? workspace.name,
+    timezone: timezone ?? workspace.timezone,
+    locale: locale ?? workspace.locale,
+    settings: { ...workspace.settings, awayAfterMinutes: awayAfterMinutes ?? workspace.settings.awayAfterMinutes, assignOnReply: assignOnReply ?? workspace.settings.assignOnReply },
+  });
   const after = workspaceView(ctx);
   auditChange(ctx, { action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before, after });
   return { workspace: after };
@@ -40,12 +48,14 @@ export interface SettingsChanges {
 }
 
 /** Changes the settings that are named, keeps the others. Refuses admin_required, invalid_body for an unknown department. */
-export const changeSettings = command('workspace.changeSettings', (ctx, changes: SettingsChanges): WorkspaceSettings => {
+export const changeSettings = command('workspace.changeSettings', (ctx, changes: SettingsChanges): SettingsView => {
   requireAdmin(ctx);
   const before = theWorkspace(ctx);
   const departmentId = changes.defaultDepartmentId === undefined ? before.settings.defaultDepartmentId : changes.defaultDepartmentId;
   if (departmentId !== null && !theRoster(ctx).departments.has(departmentId)) refuseField('invalid_body', 'defaultDepartmentId', 'must be a department of this workspace');
+  const viewBefore = settingsView(ctx);
   const settings: WorkspaceSettings = {
+    ...before.settings,
     routing: {
       mode: changes.routing?.mode ?? before.settings.routing.mode,
       maxOpenChatsPerAgent: changes.routing?.maxOpenChatsPerAgent ?? before.settings.routing.maxOpenChatsPerAgent,
@@ -55,8 +65,8 @@ export const changeSettings = command('workspace.changeSettings', (ctx, changes:
     defaultDepartmentId: departmentId,
   };
   putWorkspace(ctx, { ...before, settings });
-  auditChange(ctx, { action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: { settings: before.settings }, after: { settings } });
+  auditChange(ctx, { action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: { settings: viewBefore }, after: { settings: settingsView(ctx) } });
   // More chats for each, or routing where there was none: what waits may go to somebody now.
   drainQueue(ctx);
-  return settings;
+  return settingsView(ctx);
 });

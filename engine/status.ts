@@ -85,9 +85,9 @@ function isWorkedOn(status: ConversationStatus): boolean {
   return status === 'open' || status === 'pending';
 }
 
-/** A customer's message brings a solved or closed conversation back; a spam one stays (decisions 4.5). */
+/** A customer's message brings back what waits for it, is solved or closed; a spam one stays (decisions 4.5, "Reopening"). */
 export function reopenForCustomer(ctx: Context, conversation: ConversationRecord): ConversationRecord {
-  return conversation.status === 'solved' || conversation.status === 'closed' ? moveTo(ctx, conversation, 'open') : conversation;
+  return conversation.status === 'open' || conversation.status === 'spam' ? conversation : moveTo(ctx, conversation, 'open');
 }
 
 /** Who had it when it was put away may be gone since: then it comes back to the queue. */

@@ -1,8 +1,8 @@
 // The workspace's own record and settings, held in memory while it is open. What admins may change of it stands in settings.ts.
 
-import { findWorkspace, insertWorkspace, updateWorkspace, type WorkspaceRecord } from '../store/workspaces.ts';
+import { findWorkspace, insertWorkspace, updateWorkspace, type WorkspaceRecord, type WorkspaceSettings } from '../store/workspaces.ts';
 import { theEmailDomain } from './email-domain.ts';
-import { autoCloseDays, maxOpenChatsPerAgent } from './limits.ts';
+import { autoCloseDays, awayAfterMinutes, maxOpenChatsPerAgent } from './limits.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
 
@@ -32,6 +32,8 @@ export function addWorkspace(ctx: Context, named: { name: string; subdomain: str
       autoCloseDays: named.autoCloseDays ?? autoCloseDays,
       csatEnabled: true,
       defaultDepartmentId: null,
+      awayAfterMinutes,
+      assignOnReply: true,
     },
     lastTicketNumber: 0,
     createdAt: ctx.at,
@@ -48,10 +50,21 @@ export interface WorkspaceView {
   readonly locale: string;
   readonly emailDomainId: string | null;
   readonly emailDomainStatus: string | null;
+  readonly awayAfterMinutes: number;
+  readonly assignOnReply: boolean;
 }
 
 export function workspaceView(view: Pick<View, 'state'>): WorkspaceView {
-  const { id, name, timezone, locale } = theWorkspace(view);
+  const { id, name, timezone, locale, settings } = theWorkspace(view);
+  const { awayAfterMinutes, assignOnReply } = settings;
   const domain = theEmailDomain(view);
-  return { id, name, timezone, locale, emailDomainId: domain?.id ?? null, emailDomainStatus: domain?.status ?? null };
+  return { id, name, timezone, locale, emailDomainId: domain?.id ?? null, emailDomainStatus: domain?.status ?? null, awayAfterMinutes, assignOnReply };
+}
+
+export type SettingsView = Pick<WorkspaceSettings, 'routing' | 'autoCloseDays' | 'csatEnabled' | 'defaultDepartmentId'>;
+
+/** Those that have a route of their own; the others stand in the workspace's record. */
+export function settingsView(view: Pick<View, 'state'>): SettingsView {
+  const { routing, autoCloseDays, csatEnabled, defaultDepartmentId } = theWorkspace(view).settings;
+  return { routing, autoCloseDays, csatEnabled, defaultDepartmentId };
 }

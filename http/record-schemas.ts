@@ -11,6 +11,8 @@ export const Workspace = Type.Object({
   locale: Type.String(),
   emailDomainId: nullable(Id),
   emailDomainStatus: nullable(Type.String()),
+  awayAfterMinutes: Type.Number({ minimum: 0, maximum: 240, description: 'An available agent whose last socket ended so many minutes ago is away; fractions are taken, 0 is never.' }),
+  assignOnReply: Type.Boolean({ description: 'Who answers a chat or ticket that nobody has, has it.' }),
 });
 export const WorkspaceSettings = Type.Object({
   routing: Type.Object({ mode: Type.Enum(['auto', 'manual']), maxOpenChatsPerAgent: Type.Integer({ minimum: 1, maximum: 1000 }) }),

@@ -101,6 +101,11 @@ export function markRead(db: Database, mark: { conversationId: string; senderTyp
   );
 }
 
+/** Takes the mark back from what was written at `from` and later. */
+export function unmarkRead(db: Database, mark: { conversationId: string; senderType: SenderType; from: string }): void {
+  db.run('UPDATE message SET readAt = NULL WHERE conversationId = ? AND createdAt >= ? AND senderType = ?', [mark.conversationId, mark.from, mark.senderType]);
+}
+
 export function setDeliveryStatus(db: Database, messageId: string, deliveryStatus: MessageRecord['deliveryStatus']): void {
   db.run('UPDATE message SET deliveryStatus = ? WHERE id = ?', [deliveryStatus, messageId]);
 }

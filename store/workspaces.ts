@@ -8,7 +8,14 @@ export interface WorkspaceSettings {
   readonly autoCloseDays: number;
   readonly csatEnabled: boolean;
   readonly defaultDepartmentId: string | null;
+  /** Minutes without a socket after which an available agent is away; 0 is never. */
+  readonly awayAfterMinutes: number;
+  /** Whether who answers what nobody has, has it. */
+  readonly assignOnReply: boolean;
 }
+
+/** Of workspaces that were made before there was the choice. */
+const laterSettings: Pick<WorkspaceSettings, 'awayAfterMinutes' | 'assignOnReply'> = { awayAfterMinutes: 5, assignOnReply: true };
 
 export interface WorkspaceRecord {
   readonly id: string;
@@ -26,7 +33,7 @@ type Row = Omit<WorkspaceRecord, 'settings'> & { settings: string };
 
 export function findWorkspace(db: Database): WorkspaceRecord | undefined {
   const row = db.get<Row>('SELECT * FROM workspace');
-  return row && { ...row, settings: fromJson<WorkspaceSettings>(row.settings) };
+  return row && { ...row, settings: { ...laterSettings, ...fromJson<WorkspaceSettings>(row.settings) } };
 }
 
 export function insertWorkspace(db: Database, workspace: WorkspaceRecord): void {

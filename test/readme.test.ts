@@ -32,7 +32,8 @@ t.test('the scripts in the README walk the main job, then one-time codes and an 
   t.match(stdout, /"token_type":"Bearer","expires_in":3600,"scope":"conversations:read"/, 'and the app renewed its tokens');
 
   t.match(stdout, /^In-Reply-To: <cup-\d+@example\.org>\r?$/m, 'the answer is one');
-  t.match(stdout, 'visitor: It arrived broken.\nagent: Sorry! A new one is on its way.\nvisitor: Thank you!\n', 'and so is the answer to it, without what it quotes');
+  t.match(stdout, 'visitor: It arrived broken.\nagent: Sorry! A new one is on its way.\nsystem: owner-', 'it is whose the answer was');
+  t.match(stdout, /took this by answering\.\nvisitor: Thank you!\n/, 'and so is the answer to it, without what it quotes');
 
   server.kill('SIGTERM');
   t.equal(await ended, 0, 'it stops when told to');

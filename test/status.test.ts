@@ -98,7 +98,7 @@ t.test('status', async (t) => {
       const { version } = await recordOf(scene, id);
       t.match(await service.post(`/widget/conversations/${id}/messages`, { body: 'One more thing.' }, customer.token), { status: 201, body: { body: 'One more thing.' } });
       const after = await recordOf(scene, id);
-      const reopens = from === 'solved' || from === 'closed';
+      const reopens = from === 'solved' || from === 'closed' || from === 'pending';
       t.match(after, { status: reopens ? 'open' : from, preview: 'One more thing.' });
       if (reopens) t.match(after, { solvedAt: null, closedAt: null });
       t.equal(after.version > version, reopens, 'a reopening is a new version, a message is not');

@@ -3,10 +3,12 @@
 import Type, { type TSchema } from 'typebox';
 import { listQueue, listRecentlyClosed, listSpam, readConversation, setTags } from '../../engine/conversations.ts';
 import { acceptAssignment, assignToAgent, assignToDepartment, cancelAssignment, declineAssignment } from '../../engine/handshake.ts';
-import { listMessages, markConversationRead, sendMessage } from '../../engine/messages.ts';
+import { listMessages, markConversationRead, markConversationUnread } from '../../engine/messages.ts';
 import { readOriginal } from '../../engine/original-mail.ts';
 import { createNote, listNotes, removeNote, writeWorkingNote } from '../../engine/notes.ts';
+import { sendMessage } from '../../engine/replies.ts';
 import { markSpam, setStatus, unmarkSpam } from '../../engine/status.ts';
+import { takeConversation, unassignConversation } from '../../engine/taking.ts';
 import { mailTranscript } from '../../engine/transcript.ts';
 import { byCreated, defaultLimit, pageOf, parseTime } from '../cursor.ts';
 import { type Method, route } from '../route.ts';
@@ -157,7 +159,7 @@ export const conversationRoutes = [
     body: RepeatableMessageInput,
     reply: { status: 201, schema: Message },
     refusals: ['channel_not_assigned', 'conversation_archived', 'conflict'],
-    description: 'On a ticket it is mailed to the customer; deliveryStatus says what became of that.',
+    description: 'On a ticket it is mailed to the customer; deliveryStatus says what became of that. A chat or ticket that nobody has is from then on who wrote it\'s, unless the workspace\'s assignOnReply is off.',
     run: ({ workspaceId, caller, params, body }, { engine, config }) =>
       engine.execute(sendMessage, { workspaceId, caller, params: { conversationId: params.conversationId, ...body, mailHost: config.mailHost } }),
   }),
@@ -207,6 +209,24 @@ export const conversationRoutes = [
   }),
 
   route({
+    ...action('conversation.take', '/take', 'Take what nobody has', { body: undefined }),
+    description:
+      'At once; an offer that stands is over. To who has it already nothing changes. Somebody else\'s: 409 already_assigned, with detail.assignedAgentId; spam and closed ones: 409 illegal_status_transition. ' +
+      'A call is taken by answering it: 409 conflict while it rings, 403 not_assigned while its caller leaves a voicemail.',
+    refusals: ['forbidden', 'not_assigned', 'already_assigned', 'illegal_status_transition', 'conflict'],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(takeConversation, { workspaceId, caller, params }),
+  }),
+
+  route({
+    ...action('conversation.unassign', '/unassign', 'Give back to the queue', { body: undefined }),
+    description:
+      'By who has it, an admin or a supervisor. An offer that stands is over; a chat is routed, a caller rings, and neither comes by itself to who gave it back or who had it. ' +
+      'Nobody\'s: 409 not_assigned. A call that goes on is its agent\'s and the admins\' to give back: 403 not_assigned.',
+    refusals: ['forbidden', 'not_assigned', 'nobody_assigned'],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(unassignConversation, { workspaceId, caller, params }),
+  }),
+
+  route({
     ...action('assignment.accept', '/assignment/accept', 'Accept what was offered', { body: HandshakeInput }),
     description: 'By its recipient, or an admin or supervisor. A call whose recipient is in another one by now: 409 call_unavailable.',
     refusals: ['forbidden', 'stale_version', 'no_pending_handshake', 'semantic_error', 'call_unavailable'],
@@ -248,8 +268,16 @@ export const conversationRoutes = [
 
   route({
     ...action('conversation.read', '/read', 'Mark the customer\'s messages read', { body: undefined }),
+    description: 'By who has the conversation; while nobody has it, by anybody. For others it changes nothing.',
     refusals: ['forbidden'],
     run: ({ workspaceId, caller, params }, { engine }) => engine.execute(markConversationRead, { workspaceId, caller, params }),
+  }),
+
+  route({
+    ...action('conversation.unread', '/unread', 'Mark the customer\'s last message unread', { body: undefined }),
+    description: 'By who has the conversation (409 not_assigned for others); while nobody has it, by anybody.',
+    refusals: ['forbidden', 'not_its_assignee'],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(markConversationUnread, { workspaceId, caller, params }),
   }),
 
   route({

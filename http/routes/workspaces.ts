@@ -6,7 +6,7 @@ import { changeDepartment, createDepartment, listDepartments, removeDepartment }
 import { refuse } from '../../engine/errors.ts';
 import { changeBusinessHours, createBusinessHours, listBusinessHours, openings, removeBusinessHours } from '../../engine/office-hours.ts';
 import { changeSettings, changeWorkspace } from '../../engine/settings.ts';
-import { theWorkspace, workspaceView } from '../../engine/workspace.ts';
+import { settingsView, workspaceView } from '../../engine/workspace.ts';
 import { byCreated, pageOf } from '../cursor.ts';
 import { AuditEntry, BusinessHours, Department, OfficeHoursNow, Workspace, WorkspaceSettings } from '../record-schemas.ts';
 import { route } from '../route.ts';
@@ -45,6 +45,8 @@ export const workspaceRoutes = [
       name: Type.Optional(Name),
       timezone: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'An IANA name, such as Europe/Berlin.' })),
       locale: Type.Optional(Type.String({ minLength: 2, maxLength: 16, pattern: '^[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*$', description: 'A BCP 47 tag, such as en or pt-BR.' })),
+      awayAfterMinutes: Type.Optional(Workspace.properties.awayAfterMinutes),
+      assignOnReply: Type.Optional(Workspace.properties.assignOnReply),
     }),
     reply: { status: 200, schema: Type.Object({ workspace: Workspace }) },
     refusals: ['no_changes'],
@@ -60,7 +62,7 @@ export const workspaceRoutes = [
     access: { kind: 'agent', scope: 'agents:read' },
     reply: { status: 200, schema: WorkspaceSettings },
     refusals: [],
-    read: (view) => theWorkspace(view).settings,
+    read: (view) => settingsView(view),
   }),
 
   route({

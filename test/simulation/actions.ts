@@ -1,7 +1,7 @@
 // What can happen in a simulated workspace, and how often. An action that has nothing to act on does nothing.
 
 import { refuse } from '../../engine/errors.ts';
-import { sendMessage } from '../../engine/messages.ts';
+import { sendMessage } from '../../engine/replies.ts';
 import { command } from '../../engine/runtime/command.ts';
 import { markSpam } from '../../engine/status.ts';
 import type { Answer } from './machine.ts';

@@ -78,13 +78,17 @@ export class Service {
   patch = (path: string, body?: unknown, token?: string): Promise<Answer> => this.call('PATCH', path, { body, token });
   delete = (path: string, token?: string): Promise<Answer> => this.call('DELETE', path, { token });
 
-  /** A new workspace with its owner and a site for shop.example. The owner is set away, so that no chat is routed by itself. */
-  async workspace(options: { available?: boolean } = {}): Promise<Person & { siteId: string; embedId: string }> {
+  /**
+   * A new workspace with its owner and a site for shop.example. The owner is set away, so that no chat is routed by itself, and answers
+   * take nothing unless `assignOnReply`: a test says who has what.
+   */
+  async workspace(options: { available?: boolean; assignOnReply?: boolean } = {}): Promise<Person & { siteId: string; embedId: string }> {
     this.#people += 1;
     const email = `owner${this.#people}@example.com`;
     const { body } = await this.post('/auth/register', { email, password, workspaceName: `Shop ${this.#people}`, siteUrl: `https://shop${this.#people}.example` });
     const { token, agent } = body;
     if (options.available !== true) await this.post('/me/status', { status: 'away' }, token);
+    if (options.assignOnReply !== true) await this.#takeNothing(agent.workspaceId);
     const [site] = (await this.get('/sites', token)).body.sites;
     this.clock.advance(60_000);
     return { token, agentId: agent.id, workspaceId: agent.workspaceId, email, siteId: site.id, embedId: site.embedId };
@@ -102,6 +106,15 @@ export class Service {
     if (options.available !== true) await this.post('/me/status', { status: 'away' }, joined.body.token);
     this.clock.advance(60_000);
     return { token: joined.body.token, agentId: invited.body.id, workspaceId: admin.workspaceId, email };
+  }
+
+  /** By a command of its own, which leaves no trace in the audit log. */
+  async #takeNothing(workspaceId: string): Promise<void> {
+    const change = command('test.takeNothing', (ctx, _: object): void => {
+      const workspace = theWorkspace(ctx);
+      putWorkspace(ctx, { ...workspace, settings: { ...workspace.settings, assignOnReply: false } });
+    });
+    await this.running.services.engine.execute(change, { workspaceId, caller: systemCaller, params: {} });
   }
 
   /** Puts the workspace on a plan, as billing would. */

@@ -1,0 +1,50 @@
+// What agents write to customers: a message, on a ticket a mail too, and whose the conversation is by that. Specification 4.5.
+
+import type { AgentRecord } from '../store/agents.ts';
+import type { ConversationRecord } from '../store/conversations.ts';
+import { findMessage, type MessageRecord } from '../store/messages.ts';
+import { requireReadable } from './conversation.ts';
+import { refuse } from './errors.ts';
+import { appendMessage, appendSystemLine, type AttachmentInput, type MessageView, messageView, requireText } from './messages.ts';
+import { command } from './runtime/command.ts';
+import type { Context } from './runtime/context.ts';
+import { takeByReply } from './taking.ts';
+import { deliveryOf, mailToCustomer } from './ticket-mail.ts';
+
+const takesNoMessages: ReadonlySet<ConversationRecord['status']> = new Set(['spam', 'solved', 'closed']);
+
+/** What an agent writes: a message, and on a ticket a mail to its customer. */
+export function appendAgentMessage(
+  ctx: Context,
+  conversation: ConversationRecord,
+  draft: { agent: AgentRecord; id?: string | undefined; body: string; attachments?: readonly AttachmentInput[] | undefined; isOpening?: boolean; mailHost: string },
+): { message: MessageRecord; conversation: ConversationRecord } {
+  const { agent, mailHost, ...content } = draft;
+  const deliveryStatus = deliveryOf(ctx, conversation);
+  const { message, conversation: next } = appendMessage(ctx, conversation, { senderType: 'agent', senderId: agent.id, ...content, deliveryStatus });
+  if (deliveryStatus === 'queued') mailToCustomer(ctx, next, message, { agent, mailHost });
+  return { message, conversation: deliveryStatus === 'failed' ? appendSystemLine(ctx, next, 'Not mailed: mail to the customer\'s address came back before.') : next };
+}
+
+export interface SendParams {
+  readonly conversationId: string;
+  /** The id that the message shall have, so that it can be sent again without being there twice. */
+  readonly messageId?: string | undefined;
+  readonly body: string;
+  readonly attachments?: readonly AttachmentInput[] | undefined;
+  /** The host of the addresses that the service takes mail at. */
+  readonly mailHost: string;
+}
+
+/** An agent writes, and has from then on what nobody had (decisions, taking). Refuses not_found, channel_not_assigned, conversation_archived, conflict for the messageId of another message. */
+export const sendMessage = command('message.send', (ctx, params: SendParams): MessageView => {
+  const { agent, conversation } = requireReadable(ctx, params.conversationId);
+  requireText(params.body);
+  const sent = params.messageId === undefined ? undefined : findMessage(ctx.db, params.messageId);
+  if (sent !== undefined && (sent.senderType !== 'agent' || sent.senderId !== agent.id || sent.conversationId !== conversation.id)) refuse('conflict', { message: 'Another message has this messageId.' });
+  if (sent !== undefined) return messageView(sent);
+  if (takesNoMessages.has(conversation.status)) refuse('conversation_archived');
+  const { message, conversation: answered } = appendAgentMessage(ctx, conversation, { agent, id: params.messageId, body: params.body, attachments: params.attachments, mailHost: params.mailHost });
+  takeByReply(ctx, answered, agent);
+  return messageView(message);
+});
