@@ -2,6 +2,7 @@
 // takes it. Both end at once when the connection does. Knows of uWebSockets.js only the few calls it makes.
 
 import { Refusal, refusals } from '../engine/errors.ts';
+import type { Room } from './held-bytes.ts';
 
 /** What is read of a request. */
 export interface Incoming {
@@ -26,11 +27,14 @@ export interface Streamed {
 
 /** Received and not yet consumed; beyond it the sender is made to wait. */
 const highWaterBytes = 1024 * 1024;
+/** Seconds after which there may be room for another body. */
+export const noRoomRetrySeconds = 1;
 
 /** The body of one request. Read by one consumer, once. */
 export class BodyStream implements AsyncIterable<Uint8Array> {
   readonly #incoming: Incoming;
   readonly #silenceMs: number;
+  readonly #room: Room;
   readonly #parts: Uint8Array[] = [];
   #bytes = 0;
   #isPaused = false;
@@ -38,13 +42,18 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
   #failure: Refusal | undefined;
   #wake: (() => void) | undefined;
 
-  /** `silenceMs`: how long a sender may send nothing while it is waited for. */
-  constructor(incoming: Incoming, silenceMs: number) {
+  /** `silenceMs`: how long a sender may send nothing while it is waited for. `room`: for what is received and not yet consumed. */
+  constructor(incoming: Incoming, { silenceMs, room }: { readonly silenceMs: number; readonly room: Room }) {
     this.#incoming = incoming;
     this.#silenceMs = silenceMs;
+    this.#room = room;
     incoming.onData((chunk, isLast) => {
       this.#isComplete = isLast;
       if (this.#failure !== undefined) return;
+      if (!room.take(chunk.byteLength)) {
+        this.#fail(new Refusal('rate_limited', 'Your network sends too much at once.', undefined, { retryAfter: noRoomRetrySeconds }));
+        return;
+      }
       // The library takes its memory back when this returns.
       if (chunk.byteLength > 0) this.#parts.push(new Uint8Array(chunk.slice(0)));
       this.#bytes += chunk.byteLength;
@@ -65,9 +74,15 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
 
   /** The connection is gone: the consumer's next step throws, and the request is touched no more. */
   end(): void {
-    this.#failure ??= new Refusal('request_timeout', 'The request ended before its body did.', undefined);
     // Nothing may be asked of the request from here on.
     this.#isPaused = false;
+    this.#fail(new Refusal('request_timeout', 'The request ended before its body did.', undefined));
+  }
+
+  #fail(refusal: Refusal): void {
+    this.#failure ??= refusal;
+    this.#room.giveBack(this.#bytes);
+    this.#bytes = 0;
     this.#parts.length = 0;
     this.#wake?.();
   }
@@ -78,6 +93,7 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
       const part = this.#parts.shift();
       if (part !== undefined) {
         this.#bytes -= part.byteLength;
+        this.#room.giveBack(part.byteLength);
         yield part;
       } else if (this.#isComplete) return;
       else await this.#more();
@@ -89,10 +105,7 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
       this.#isPaused = false;
       this.#incoming.resume();
     }
-    const timer = setTimeout(() => {
-      this.#failure ??= new Refusal('request_timeout', refusals.request_timeout.message, undefined);
-      this.#wake?.();
-    }, this.#silenceMs);
+    const timer = setTimeout(() => this.#fail(new Refusal('request_timeout', refusals.request_timeout.message, undefined)), this.#silenceMs);
     await new Promise<void>((resolve) => (this.#wake = resolve));
     clearTimeout(timer);
     this.#wake = undefined;

@@ -71,11 +71,12 @@ export function namesTag(header: string | undefined, tag: string): boolean {
   return header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
 }
 
-/** What a browser is answered: the file as it takes it, or 304. `headers` come on top. */
+/** What a browser is answered: the file as it takes it, or 304, which has its length. `headers` come on top. */
 export async function fileReply(file: CompressedFile, requested: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>): Promise<RawReply> {
   const encoding = encodingFor(requested['accept-encoding']);
   const tag = `"${file.hash}-${encoding}"`;
   const always = { ETag: tag, Vary: 'Accept-Encoding', ...headers };
-  if (namesTag(requested['if-none-match'], tag)) return { status: 304, headers: always, body: '' };
-  return { status: 200, headers: { ...always, ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }) }, body: await file.bytes(encoding) };
+  const body = await file.bytes(encoding);
+  if (namesTag(requested['if-none-match'], tag)) return { status: 304, headers: always, body };
+  return { status: 200, headers: { ...always, ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }) }, body };
 }

@@ -14,7 +14,7 @@ import type { View } from '../engine/runtime/context.ts';
 import { requireSite } from '../engine/sites.ts';
 import { allows, type Grant } from '../engine/scopes.ts';
 import { visitorKind } from '../engine/visitors.ts';
-import { BodyStream, type Streamed } from './body-streams.ts';
+import { BodyStream, noRoomRetrySeconds, type Streamed } from './body-streams.ts';
 import { authenticate, authenticateSigned, type Credential, workspaceOf } from './credentials.ts';
 import { allowOf, bearerOf, preflightHeaders, replyHeaders, type ReplyFacts, requestIdOf, requireAccept } from './headers.ts';
 import type { Metrics } from './metrics.ts';
@@ -26,7 +26,8 @@ import { bodyOf, type Parts, partsOfFrame, type PartsReader, partsReader, queryO
 import { shapeAt, shapeOfNothing } from './error-shapes.ts';
 import { type Budget, RateLimiter, type ToldBudget } from './rate-limiter.ts';
 import { errorBody, rateRefusal, refusalOf, retryAfterOf } from './replies.ts';
-import type { Call, Input, RawReply, RawRequest, Route } from './route.ts';
+import type { BodyFailure } from './request-body.ts';
+import type { Call, Input, Method, RawReply, RawRequest, Route } from './route.ts';
 import { Router } from './router.ts';
 import { Seldom } from './seldom.ts';
 import type { Services } from './services.ts';
@@ -120,6 +121,8 @@ export const maxBodyBytes = 1024 * 1024;
 const toldEveryMs = 60_000;
 /** A /48 may ask as much as so many of its /64 that ask all they may. */
 const networksPerSite = 10;
+/** Preflights of a network in a minute that are answered without a body. */
+const bodilessPreflights = 30;
 /** What the pipeline may answer on any route. */
 const always: readonly Slug[] = ['invalid_body', 'invalid_query', 'not_found', 'rate_limited', 'server_error', 'service_unavailable', 'payload_too_large', 'request_timeout'];
 
@@ -157,7 +160,7 @@ export class Pipeline {
   begin(head: RequestHead): Begun | Reply {
     const requestId = requestIdOf(head, this.#services.ids);
     const match = this.#router.find(head.method === 'HEAD' ? 'GET' : head.method, head.path);
-    if (head.method === 'OPTIONS') return { status: 204, headers: preflightHeaders({ head, requestId }, match.kind === 'otherMethods' ? match.methods : []), body: undefined };
+    if (head.method === 'OPTIONS') return this.#preflight({ head, requestId }, match.kind === 'otherMethods' ? match.methods : []);
     if (match.kind === 'otherMethods') {
       const reply = this.#refused(new Refusal('method_not_allowed', `${head.path} does not take ${head.method}.`, undefined), { head, requestId });
       reply.headers['Allow'] = allowOf(match.methods);
@@ -173,6 +176,13 @@ export class Pipeline {
     } catch (error) {
       return this.#refused(refusalOf(error, { log: this.#services.log, seldom: this.#seldom, requestId, operation: route.operation }), { head, requestId, version, route });
     }
+  }
+
+  /** A reply without a body cannot be written in a way that tells whether anybody reads it: who asks for many gets them with one. */
+  #preflight(facts: ReplyFacts, methods: readonly Method[]): Reply {
+    const headers = preflightHeaders(facts, methods);
+    if (this.#limiter.take(`preflights:${networkOf(facts.head.ip)}`, bodilessPreflights).allowed) return { status: 204, headers, body: undefined };
+    return { status: 200, headers: { ...headers, 'Content-Type': 'text/plain' }, body: 'OK' };
   }
 
   /** `body` is a stream where the route receives one. */
@@ -213,11 +223,12 @@ export class Pipeline {
     }
   }
 
-  /** A body that did not arrive in time, or was too large. */
-  failed(begun: Begun, slug: 'payload_too_large' | 'request_timeout'): Reply {
-    this.#observe(begun.compiled.route.operation, slug === 'payload_too_large' ? 413 : 408, begun.head.startedMs, begun.requestId);
+  /** A body that was not read: it did not arrive in time, was too large, or there was no room for it beside the others of its network. */
+  failed(begun: Begun, slug: BodyFailure): Reply {
+    const refusal = bodyRefusal(slug);
+    this.#observe(begun.compiled.route.operation, refusal.status, begun.head.startedMs, begun.requestId);
     const { head, requestId, version } = begun;
-    return this.#refused(new Refusal(slug, slug === 'payload_too_large' ? `The body may have ${maxBodyBytes} bytes.` : 'The body took too long to arrive.', undefined), { head, requestId, version, route: begun.compiled.route });
+    return this.#refused(refusal, { head, requestId, version, route: begun.compiled.route });
   }
 
   /** A socket's call: one operation by name, its path, query and body fields together. */
@@ -428,6 +439,17 @@ function authorise(route: Route, view: View, call: Call, config: Config): void {
     const visitor = view.state(visitorKind, call.caller.visitorId) ?? refuse('unauthorized');
     if (visitor.blockedAt !== null) refuse('forbidden');
     if (!mayUseSite(requireSite(view, visitor.siteId), call.origin, config)) refuse('forbidden', { message: 'This origin may not use the site.' });
+  }
+}
+
+function bodyRefusal(slug: BodyFailure): Refusal {
+  switch (slug) {
+    case 'payload_too_large':
+      return new Refusal(slug, `The body may have ${maxBodyBytes} bytes.`, undefined);
+    case 'request_timeout':
+      return new Refusal(slug, 'The body took too long to arrive.', undefined);
+    case 'rate_limited':
+      return rateRefusal(noRoomRetrySeconds, 'Your network sends too much at once.');
   }
 }
 

@@ -97,7 +97,7 @@ export interface Input<Params, Query, Body> extends Call {
 export interface RawReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Parts are asked for one by one, as the caller takes them. If one fails the connection is torn, so that the rest is missed. */
+  /** Parts are asked for one by one, as the caller takes them. If one fails the connection is torn, so that the rest is missed. Of a 304 it is what is not sent, whose length is told. */
   readonly body: string | Uint8Array | AsyncIterable<string> | Streamed;
 }
 

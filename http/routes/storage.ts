@@ -80,7 +80,8 @@ export const storageRoutes = [
       const { size } = (await objects.find(key)) ?? refuse('not_found');
       const etag = etagOf(params.uploadId);
       const about = { ...headersOf(key), ETag: etag };
-      if (names(headers['if-none-match'], etag)) return { status: 304, headers: about, body: '' };
+      const whole = { byteLength: size, parts: objects.read(key, { start: 0, end: size - 1 }) };
+      if (names(headers['if-none-match'], etag)) return { status: 304, headers: about, body: whole };
       const condition = headers['if-range'];
       const range = condition === undefined || condition === etag ? rangeOf(headers['range'], size) : undefined;
       if (range === 'unsatisfiable') return { status: 416, headers: { ...about, 'Cache-Control': 'no-store', 'Content-Range': `bytes */${size}` }, body: '' };

@@ -1,5 +1,6 @@
+import { Agent } from 'node:http';
 import t from 'tap';
-import { headOf, RawClient } from '../support/raw-http.ts';
+import { headOf, RawClient, rawRequest } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 
 const maxBodyBytes = 1024 * 1024;
@@ -70,6 +71,29 @@ t.test('requests that go wrong on the way', async (t) => {
     t.match(await endless.answer(), { status: 413, body: { error: 'payload_too_large' } });
     await endless.closed();
     t.same((await stored()).slice(before.length), ['fits', 'fits']);
+    await isWell();
+  });
+
+  t.test('a body that is too large is let in, so that its sender reads the answer, and can send another; beyond 32 MiB it is cut off', async (t) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    t.teardown(() => agent.destroy());
+    const send = (bytes: number, rest: { chunked?: true } = {}) => {
+      const piece = Buffer.alloc(64 * 1024, 'x');
+      const headers = { Authorization, Accept: 'application/json', 'Content-Type': 'application/json' };
+      return rawRequest(service.url, { method: 'POST', path, headers, agent, ...(rest.chunked ? { chunks: Array.from({ length: bytes / piece.length }, () => piece) } : { body: Buffer.alloc(bytes, 'x') }) });
+    };
+    const first = await send(8 * maxBodyBytes);
+    t.match(first, { status: 413, body: { error: 'payload_too_large' } });
+    const second = await send(8 * maxBodyBytes, { chunked: true });
+    t.match(second, { status: 413, body: { error: 'payload_too_large' } });
+    const third = await rawRequest(service.url, { path: '/api/v1/me', headers: { Authorization, Accept: 'application/json' }, agent });
+    t.equal(third.status, 200);
+    t.same([second.localPort, third.localPort], [first.localPort, first.localPort], 'all over one connection');
+
+    const endless = await RawClient.open(t, port);
+    endless.write(headOf('POST', path, { Authorization, 'Content-Length': 4 * 1024 ** 3 }));
+    for (let sent = 0; sent < 64 && !endless.isClosed; sent += 1) await endless.written(Buffer.alloc(maxBodyBytes));
+    await endless.closed();
     await isWell();
   });
 

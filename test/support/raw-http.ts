@@ -84,6 +84,11 @@ export class RawClient {
     this.#socket.write(text);
   }
 
+  /** The same, once the kernel has taken it or the connection is gone. */
+  written(text: string | Buffer): Promise<void> {
+    return new Promise((resolve) => this.#socket.write(text, () => resolve()));
+  }
+
   /** The next whole answer. Rejects when the connection ends before. */
   async answer(): Promise<RawAnswer> {
     for (;;) {

@@ -1,0 +1,143 @@
+// One request and its reply, from its head to its last byte: through the pipeline when it is its network's turn, holding no more than its
+// network may, and over at once when its connection is gone. What was handed to the pipeline runs to its end, whether or not
+// somebody still waits for the answer. Made by server.ts for each request.
+
+import { BodyStream, type Incoming } from './body-streams.ts';
+import type { FairTurns } from './fair-turns.ts';
+import { type HeldBytes, RequestRoom } from './held-bytes.ts';
+import { type Begun, maxBodyBytes, type Pipeline, type Reply } from './pipeline.ts';
+import { type Outgoing, sendReply, type Sending } from './reply-writer.ts';
+import { readBody } from './request-body.ts';
+import type { Head } from './request-head.ts';
+
+/** What is done with the connection that a request came over. */
+export interface Line extends Incoming, Outgoing {
+  /** The connection is gone: nothing of it may be touched any more. */
+  onAborted(handler: () => void): unknown;
+}
+
+export interface ExchangeParts {
+  readonly pipeline: Pipeline;
+  readonly turns: FairTurns;
+  readonly held: HeldBytes;
+  readonly bodyTimeoutMs: number;
+  readonly stallTimeoutMs: number;
+  isStopping(): boolean;
+}
+
+const noBody = new Uint8Array(0);
+
+export class Exchange {
+  readonly #line: Line;
+  readonly #head: Head;
+  readonly #parts: ExchangeParts;
+  readonly #room: RequestRoom;
+  /** Once, when nothing of it is left. */
+  readonly #over: () => void;
+  #isOpen = true;
+  #isOver = false;
+  /** The pipeline has it. */
+  #isHanded = false;
+  #reading: { end(): void } | undefined;
+  #received: BodyStream | undefined;
+  #sending: Sending | undefined;
+
+  constructor(line: Line, head: Head, parts: ExchangeParts, over: () => void) {
+    this.#line = line;
+    this.#head = head;
+    this.#parts = parts;
+    this.#over = over;
+    this.#room = new RequestRoom(parts.held, () => head.network);
+  }
+
+  begin(): void {
+    const { pipeline, turns } = this.#parts;
+    const isFree = turns.isFree(this.#head.startedMs);
+    const begun = pipeline.begin(this.#head);
+    this.#line.onAborted(() => this.#abort());
+    if ('compiled' in begun) this.#receive(begun);
+    else if (isFree) this.#respond(begun);
+    else turns.wait(this.#room.network, () => this.#respond(begun));
+  }
+
+  #receive(begun: Begun): void {
+    const { bodyTimeoutMs } = this.#parts;
+    const { method, headers } = this.#head;
+    if (method === 'GET' || method === 'HEAD') this.#finishInTurn(begun, noBody);
+    else if (begun.compiled.route.receive !== undefined) {
+      this.#received = new BodyStream(this.#line, { silenceMs: bodyTimeoutMs, room: this.#room });
+      this.#finish(begun, this.#received);
+    } else {
+      this.#reading = readBody(this.#line, {
+        maxBytes: maxBodyBytes,
+        timeoutMs: bodyTimeoutMs,
+        announcedBytes: Number(headers['content-length'] ?? 0),
+        room: this.#room,
+        whole: (body) => this.#finishInTurn(begun, body),
+        failed: (why, isRead) => this.#respond(this.#parts.pipeline.failed(begun, why), !isRead),
+      });
+    }
+  }
+
+  /** The body is the library's until this returns, so what waits takes a copy with it. */
+  #finishInTurn(begun: Begun, body: Uint8Array): void {
+    const { pipeline, turns } = this.#parts;
+    if (turns.isFree(performance.now())) {
+      this.#finish(begun, body);
+      return;
+    }
+    const isOurs = body.byteLength === 0 || this.#room.taken > 0;
+    if (!isOurs && !this.#room.take(body.byteLength)) {
+      this.#respond(pipeline.failed(begun, 'rate_limited'), true);
+      return;
+    }
+    const bytes = isOurs ? body : body.slice();
+    turns.wait(this.#room.network, () => {
+      if (this.#isOpen) this.#finish(begun, bytes);
+      else this.#end();
+    });
+  }
+
+  #finish(begun: Begun, body: Uint8Array | BodyStream): void {
+    this.#isHanded = true;
+    this.#parts.pipeline.finish(begun, body, (reply) => this.#respond(reply));
+  }
+
+  /** `close`: the connection serves no other request. */
+  #respond(reply: Reply, close = false): void {
+    const { stallTimeoutMs, isStopping } = this.#parts;
+    this.#received?.forget();
+    this.#room.giveBackAll();
+    if (!this.#isOpen) {
+      this.#end();
+      return;
+    }
+    this.#sending = sendReply(this.#line, reply, {
+      isHead: this.#head.method === 'HEAD',
+      close: close || isStopping(),
+      isStopping,
+      stallMs: stallTimeoutMs,
+      room: this.#room,
+      done: () => {
+        this.#isOpen = false;
+        this.#end();
+      },
+    });
+  }
+
+  #abort(): void {
+    this.#head.forget();
+    this.#isOpen = false;
+    this.#reading?.end();
+    this.#received?.end();
+    this.#sending?.gone();
+    if (!this.#isHanded) this.#end();
+  }
+
+  #end(): void {
+    this.#room.giveBackAll();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#over();
+  }
+}

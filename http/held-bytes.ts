@@ -1,0 +1,81 @@
+// What the edge holds in memory for others: bodies that are not complete, requests and frames that wait for their turn, replies that nobody
+// takes. Each network has so much of it, and all of them together; who would need more is refused or let go. Asked by exchange.ts, through
+// a Room for each request.
+
+/** Thirty bodies of the largest size at once, or as many replies of a megabyte. */
+const maxBytesOfNetwork = 32 * 1024 * 1024;
+const maxBytes = 128 * 1024 * 1024;
+
+/** What one request may hold. */
+export interface Room {
+  /** False when it would be too much. */
+  take(bytes: number): boolean;
+  giveBack(bytes: number): void;
+}
+
+/** The room of one request, whose network is asked for when it first needs some. */
+export class RequestRoom implements Room {
+  readonly #held: HeldBytes;
+  readonly #networkOf: () => string;
+  #network: string | undefined;
+  #taken = 0;
+
+  constructor(held: HeldBytes, networkOf: () => string) {
+    this.#held = held;
+    this.#networkOf = networkOf;
+  }
+
+  get network(): string {
+    return (this.#network ??= this.#networkOf());
+  }
+
+  take(bytes: number): boolean {
+    if (!this.#held.take(this.network, bytes)) return false;
+    this.#taken += bytes;
+    return true;
+  }
+
+  giveBack(bytes: number): void {
+    if (bytes === 0) return;
+    this.#taken -= bytes;
+    this.#held.giveBack(this.network, bytes);
+  }
+
+  giveBackAll(): void {
+    this.giveBack(this.#taken);
+  }
+
+  /** Bytes that are taken. */
+  get taken(): number {
+    return this.#taken;
+  }
+}
+
+export class HeldBytes {
+  readonly #byNetwork = new Map<string, number>();
+  #all = 0;
+
+  /** False when it would be too much. */
+  take(network: string, bytes: number): boolean {
+    const held = this.of(network);
+    if (held + bytes > maxBytesOfNetwork || this.#all + bytes > maxBytes) return false;
+    this.#byNetwork.set(network, held + bytes);
+    this.#all += bytes;
+    return true;
+  }
+
+  giveBack(network: string, bytes: number): void {
+    const held = this.of(network) - bytes;
+    this.#all -= bytes;
+    if (held > 0) this.#byNetwork.set(network, held);
+    else this.#byNetwork.delete(network);
+  }
+
+  of(network: string): number {
+    return this.#byNetwork.get(network) ?? 0;
+  }
+
+  get all(): number {
+    return this.#all;
+  }
+}
