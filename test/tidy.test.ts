@@ -114,7 +114,7 @@ t.test('an outside library has one file that imports it', async (t) => {
     stripe: ['workers/providers/billing-stripe.ts'],
     nodemailer: ['workers/providers/mail.ts'],
     'smtp-server': ['workers/providers/smtp-listener.ts'],
-    mailparser: ['workers/mail-parts.ts'],
+    mailparser: ['workers/mail-parser.ts'],
     '@zone-eu/mailsplit': ['workers/mail-parts.ts'],
     mailauth: ['workers/mail-authentication.ts'],
     'sanitize-html': ['workers/mail-html.ts'],

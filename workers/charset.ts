@@ -2,18 +2,26 @@
 // ask (WHATWG Encoding and HTML standards), and a statistical guess when nobody says anything. The only importer of chardet.
 
 import { TextDecoder } from 'node:util';
-import { detect } from 'chardet';
+import { analyse } from 'chardet';
 
 /** Where a document may declare its encoding (HTML standard, prescan). */
 const prescanBytes = 1024;
 /** Enough for a guess; more changes it seldom. */
 const sampleBytes = 16 * 1024;
 const fallback = 'windows-1252';
+/** What the library gives to every set that the bytes could be in, of a hundred. */
+const noConfidence = 10;
 
 /** `declared` is the charset of the Content-Type header, if it had one. Never fails: what cannot be read becomes U+FFFD. */
 export function decodeText(bytes: Uint8Array, declared: string | undefined): string {
-  const decoder = byteOrderMark(bytes) ?? decoderFor(declared) ?? decoderFor(declaredInside(bytes)) ?? utf8If(bytes) ?? decoderFor(detect(bytes.subarray(0, sampleBytes)) ?? undefined) ?? new TextDecoder(fallback);
+  const decoder = byteOrderMark(bytes) ?? decoderFor(declared) ?? decoderFor(declaredInside(bytes)) ?? utf8If(bytes) ?? decoderFor(guessOf(bytes)) ?? new TextDecoder(fallback);
   return decoder.decode(bytes);
+}
+
+/** Undefined when one set is as likely as the next: of a word or two, most often. */
+function guessOf(bytes: Uint8Array): string | undefined {
+  const [likeliest] = analyse(bytes.subarray(0, sampleBytes));
+  return likeliest === undefined || likeliest.confidence <= noConfidence ? undefined : likeliest.name;
 }
 
 function byteOrderMark(bytes: Uint8Array): TextDecoder | undefined {

@@ -8,6 +8,7 @@ const allowed: sanitizeHtml.IOptions = {
   allowedTags: [
     ...['p', 'br', 'div', 'span', 'hr', 'pre', 'code', 'blockquote', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'dl', 'dt', 'dd'],
     ...['b', 'strong', 'i', 'em', 'u', 's', 'del', 'ins', 'small', 'sub', 'sup', 'mark', 'q', 'a', 'img'],
+    ...['address', 'article', 'aside', 'center', 'figcaption', 'figure', 'footer', 'header', 'main', 'nav', 'section'],
     ...['table', 'caption', 'thead', 'tbody', 'tfoot', 'tr', 'th', 'td'],
   ],
   allowedAttributes: { a: ['href', 'title', 'rel', 'target'], img: ['src', 'alt', 'width', 'height'], td: ['colspan', 'rowspan'], th: ['colspan', 'rowspan'], ol: ['start'] },
@@ -35,6 +36,27 @@ const historyBegins: readonly RegExp[] = [
   /<[a-z]+[^<>]{0,200}\bid=["']?(?:x_)?(?:appendonsend|divRplyFwdMsg|mail-editor-reference-message-container|stopSpelling)["'\s>]/i,
   /<div[^<>]{0,200}\bstyle=["'][^"'<>]{0,100}border:\s*none;\s*border-top:\s*solid #(?:E1E1E1|B5C4DF) 1\.0pt/i,
 ];
+
+/** What a client shows nobody: the line that lists show beside the subject, most often. */
+const hiddenStyle = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:max-height|opacity)\s*:\s*0(?:\.0+)?(?:px|pt|em|%)?\s*(?:!|;|$))/i;
+const mayHide = /\bhidden\b|\bdisplay\s*:|\bmax-height|\bopacity/i;
+
+const everythingButHidden: sanitizeHtml.IOptions & { readonly allowedEmptyAttributes: string[] } = {
+  allowedTags: false,
+  allowedAttributes: false,
+  allowedEmptyAttributes: ['hidden'],
+  allowVulnerableTags: true,
+  nonTextTags: [],
+  exclusiveFilter: ({ attribs }) => attribs['hidden'] !== undefined || hiddenStyle.test(attribs['style'] ?? ''),
+};
+
+/** The same without what its sender hid from who reads it. For nobody to see as it is: scripts and all are still in it. */
+export function withoutHidden(html: string): string {
+  if (!mayHide.test(html)) return html;
+  const shown = sanitizeHtml(html, everythingButHidden);
+  // Nobody sends a mail of which nothing can be seen: it is shown by something that was not understood here.
+  return shown.replace(/<[^<>]*>/g, '').trim() === '' ? html : shown;
+}
 
 export interface SafeHtml {
   readonly html: string;

@@ -1,14 +1,15 @@
 // A mail file taken apart: headers, text, HTML, and each attachment in a file of its own beside it, streamed, so that a large one
-// is never held whole. Character sets, encodings and the shapes of MIME are the libraries'. The only importer of mailparser and
-// mailsplit. Works in the mail thread.
+// is never held whole. Character sets, encodings and the shapes of MIME are the libraries'. The only importer of mailsplit. Works in
+// the mail thread.
 
 import { createReadStream, createWriteStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Splitter, type SplitterChunk } from '@zone-eu/mailsplit';
-import { type AddressObject, type AttachmentStream, type HeaderLines, type Headers, MailParser, type MessageText } from 'mailparser';
 import { type DeliveryReport, deliveryReportOf } from './delivery-report.ts';
+import { type AddressObject, type AttachmentStream, createMailParser, type HeaderLines, type Headers, type MessageText, withReadableHead } from './mail-parser.ts';
+import { filesInWinmail } from './winmail.ts';
 
 export interface MailParts {
   readonly messageId: string;
@@ -66,8 +67,7 @@ export class MailTooComplex extends Error {
 
 /** Attachments are written to `<path>.<number>`; the caller removes them. Rejects with MailTooComplex or an error of the disk. */
 export async function readParts(path: string): Promise<MailParts> {
-  // A mail within the mail is an attachment like any other, not text of this one.
-  const parser = new MailParser({ skipTextToHtml: true, skipHtmlToText: true, skipImageLinks: true, keepDeliveryStatus: true, ignoreEmbedded: true } as object);
+  const parser = createMailParser();
   let headers: Headers = new Map();
   let lines: HeaderLines = [];
   let content: { text: string | null; html: string | null } = { text: null, html: null };
@@ -82,8 +82,8 @@ export async function readParts(path: string): Promise<MailParts> {
   let isTextCut = false;
   const isLarge = (await stat(path)).size > maxTextBytes;
   const feeding = isLarge
-    ? pipeline(createReadStream(path), new Splitter({ ignoreEmbedded: true }), (parts: AsyncIterable<SplitterChunk>) => boundedText(parts, () => (isTextCut = true)), parser)
-    : pipeline(createReadStream(path), parser);
+    ? pipeline(createReadStream(path), withReadableHead, new Splitter({ ignoreEmbedded: true }), (parts: AsyncIterable<SplitterChunk>) => boundedText(parts, () => (isTextCut = true)), parser)
+    : pipeline(createReadStream(path), withReadableHead, parser);
   const reading = (async (): Promise<void> => {
     // Without a schema of its own, the library's stream yields attachments as they begin and the text at the end.
     for await (const part of parser as AsyncIterable<AttachmentStream | MessageText>) {
@@ -105,6 +105,7 @@ export async function readParts(path: string): Promise<MailParts> {
     throw error;
   });
 
+  const unwrapped = await withoutWinmail(path, attachments, { hasText: content.text !== null || content.html !== null });
   const header = (name: string): string | undefined => unfolded(lines.findLast((line) => line.key === name)?.line);
   const from = addressesOf(headers.get('from'))[0] ?? null;
   const reportType = reportTypeOf(headers);
@@ -125,9 +126,29 @@ export async function readParts(path: string): Promise<MailParts> {
       inReplyTo: header('in-reply-to'),
       references: header('references'),
     },
-    attachments,
+    attachments: unwrapped,
     bounce: reportType !== undefined && /^(?:global-)?delivery-status$/i.test(reportType) ? deliveryReportOf(reported, content.text ?? '') : null,
   };
+}
+
+const isWinmail = ({ contentType, name }: AttachmentFile): boolean => /^application\/(?:vnd\.)?ms-tnef$/.test(contentType) || /^winmail\.dat$/i.test(name);
+
+/** With the files of a winmail.dat in its place. One that is not understood stays, and so does one that may hold the only text. */
+async function withoutWinmail(path: string, attachments: readonly AttachmentFile[], { hasText }: { hasText: boolean }): Promise<readonly AttachmentFile[]> {
+  if (!attachments.some(isWinmail)) return attachments;
+  const files: AttachmentFile[] = [];
+  let number = attachments.length;
+  for (const attachment of attachments) {
+    const wrapped = isWinmail(attachment) ? filesInWinmail(await readFile(attachment.path)) : undefined;
+    if (wrapped === undefined || !hasText) files.push(attachment);
+    for (const { name, contentType, content } of wrapped ?? []) {
+      number += 1;
+      if (number > maxAttachments) throw new MailTooComplex(`a mail may have ${maxAttachments} attachments`);
+      await writeFile(`${path}.${number}`, content);
+      files.push({ path: `${path}.${number}`, name: name ?? nameFor('', number), contentType: contentType ?? 'application/octet-stream', size: content.length, contentId: null });
+    }
+  }
+  return files;
 }
 
 /** The mail's bytes again, without what of its text is beyond the bound. */

@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import { type Authentication, authenticateMail, type Envelope } from './mail-authentication.ts';
 import { requireBoundedHead, requireBoundedText } from './mail-head.ts';
-import { safeHtml } from './mail-html.ts';
+import { safeHtml, withoutHidden } from './mail-html.ts';
 import { type AttachmentFile, type MailParts, readParts } from './mail-parts.ts';
 import { plainTextOf } from './mail-plain-text.ts';
 import { createResolver, type NameResolver } from './providers/resolver.ts';
@@ -60,8 +60,9 @@ export const questions = {
 };
 
 function displayOf(text: string | null, htmlAsItCame: string | null): Display {
-  const html = htmlAsItCame === null ? null : withinTags(htmlAsItCame);
-  const isHtmlCut = html?.length !== htmlAsItCame?.length;
+  const bounded = htmlAsItCame === null ? null : withinTags(htmlAsItCame);
+  const isHtmlCut = bounded?.length !== htmlAsItCame?.length;
+  const html = bounded === null ? null : withoutHidden(bounded);
   const written = text ?? (html === null ? '' : plainTextOf(html));
   const stripped = stripHistory(written);
   const isCut = stripped.text.length > maxBodyChars || (isHtmlCut && text === null);

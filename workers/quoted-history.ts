@@ -80,6 +80,9 @@ function kindOf(line: string): Line {
   if (bare.startsWith('>')) return 'quoted';
   const ruled = /^[-_*=–—]{2,}\s*(.{3,60}?)\s*[-_*=–—]{2,}$/u.exec(bare)?.[1];
   if (ruled !== undefined && dividerWords.test(ruled)) return 'divider';
+  // Samsung's client writes the fields of its header block behind the divider.
+  const [, begun = '', rest = ''] = /^[-_*=–—]{2,}\s*(.{3,60}?)\s*[-_*=–—]{2,}\s*(.*)$/u.exec(bare) ?? [];
+  if (dividerWords.test(begun) && fromField.test(rest)) return 'divider';
   if (forwardWords.test(ruled ?? bare) && (ruled !== undefined || bare.endsWith(':'))) return 'forward';
   return 'text';
 }
