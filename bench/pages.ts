@@ -169,7 +169,7 @@ function fill(running: Running, workspaceId: string): string {
     });
     insertConversation(db, {
       id, version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId, visitorId, contactId: null, departmentId: null, assignedAgentId: null, tags: index % 5 === 0 ? ['order'] : [], handshake: null,
-      rating: null, ratingComment: null, ratedAgentId: null, preview: `Where is my order ${index}?`, lastMessageAt: at, firstResponseAt: null, firstResponderId: null, solvedAt: null, closedAt: null, lastLineAt: at, lastCustomerMessageAt: at, agentsReadUpTo: null,
+      rating: null, ratingComment: null, preview: `Where is my order ${index}?`, lastMessageAt: at, firstResponseAt: null, solvedAt: null, closedAt: null, lastLineAt: at, lastCustomerMessageAt: at, agentsReadUpTo: null,
       customerReadUpTo: null, createdAt: at, updatedAt: at,
     });
     longId = id;

@@ -1,13 +1,20 @@
 // The page at /docs: the OpenAPI document for people, without a script and without anything from elsewhere.
 
 import { escapeHtml } from '../engine/text.ts';
+import { refusals } from '../engine/errors.ts';
+import { shapeAt } from './error-shapes.ts';
+import { exampleOf } from './examples.ts';
+import { pagesTag } from './openapi.ts';
 import { slugsOf } from './pipeline.ts';
 import { fullPath, type Route } from './route.ts';
+import { tagTexts } from './route-tags.ts';
 
-export function docsPage(routes: readonly Route[], baseUrl: string): string {
+export function docsPage(everyRoute: readonly Route[], baseUrl: string): string {
+  const routes = everyRoute.filter(({ tag }) => tag !== pagesTag);
   const tags = [...new Set(routes.map((route) => route.tag))];
-  const contents = tags.map((tag) => `<li><a href="#${slug(tag)}">${escapeHtml(tag)}</a></li>`).join('');
-  const sections = tags.map((tag) => `<section id="${slug(tag)}"><h2>${escapeHtml(tag)}</h2>${routes.filter((route) => route.tag === tag).map(article).join('')}</section>`).join('');
+  const of = (tag: string): readonly Route[] => routes.filter((route) => route.tag === tag);
+  const contents = tags.map((tag) => `<li><details><summary><a href="#${slug(tag)}">${escapeHtml(tag)}</a></summary><ul>${of(tag).map(({ operation, summary }) => `<li><a href="#${escapeHtml(operation)}">${escapeHtml(summary)}</a></li>`).join('')}</ul></details></li>`).join('');
+  const sections = tags.map((tag) => `<section id="${slug(tag)}"><h2>${escapeHtml(tag)}</h2><p>${escapeHtml(tagTexts[tag] ?? '')}</p>${of(tag).map((route) => article(route, baseUrl)).join('')}</section>`).join('');
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -27,16 +34,36 @@ ${sections}
 </html>`;
 }
 
-function article(route: Route): string {
+function article(route: Route, baseUrl: string): string {
   const { access } = route;
   const who = access.kind === 'public' ? 'Anybody' : access.kind === 'signed' ? 'Whoever has the secret' : access.kind === 'visitor' ? 'The visitor' : access.role === 'admin' ? 'Admins' : access.role === 'senior' ? 'Admins and supervisors' : 'Agents';
   return `<article id="${escapeHtml(route.operation)}">
 <h3><span class="method ${route.method.toLowerCase()}">${route.method}</span> <code>${escapeHtml(fullPath(route))}</code></h3>
 <p><strong>${escapeHtml(route.summary)}.</strong> ${escapeHtml(route.description ?? '')}</p>
-<p class="who">${who} · <code>${escapeHtml(route.operation)}</code></p>
-${fields('Query', route.query)}${fields('Body', route.body)}${fields(`Answers ${route.reply.status}`, route.reply.schema)}
-<p class="errors">Refuses with ${[...slugsOf(route)].sort().map((one) => `<code>${one}</code>`).join(' ')}</p>
+<p class="who">${who}${scopeOf(route)} · <code>${escapeHtml(route.operation)}</code></p>
+${fields('Query', route.query)}${fields('Body', route.body)}${fields(`Answers ${route.reply.status}`, route.reply.schema)}${example(route, baseUrl)}
+<p class="errors">Refuses with ${errorsOf(route)}</p>
 </article>`;
+}
+
+function scopeOf({ access }: Route): string {
+  if (access.kind !== 'agent') return '';
+  return access.scope === null ? ' · keys need <code>*</code>' : ` · scope <code>${escapeHtml(access.scope)}</code>`;
+}
+
+function errorsOf(route: Route): string {
+  const { word } = shapeAt(fullPath(route));
+  const byStatus = Map.groupBy([...slugsOf(route)].sort(), (one) => refusals[one].status);
+  return [...byStatus].sort(([a], [b]) => a - b).map(([status, slugs]) => `<span>${status} ${slugs.map((one) => `<code>${escapeHtml(word(one))}</code>`).join(' ')}</span>`).join(' · ');
+}
+
+/** A call as a shell makes it. */
+function example(route: Route, baseUrl: string): string {
+  const { access, method } = route;
+  const lines = [`curl -X ${method} '${baseUrl}${fullPath(route)}'`, `-H 'Accept: application/json'`];
+  if (access.kind === 'agent' || access.kind === 'visitor') lines.push(`-H 'Authorization: Bearer TOKEN'`);
+  if (route.body !== undefined && route.form !== true) lines.push(`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(exampleOf(route.body)).replaceAll(`'`, `'\\''`)}'`);
+  return `<details><summary>Example</summary><pre>${escapeHtml(lines.join(' \\\n  '))}</pre></details>`;
 }
 
 /** TypeBox keeps JSON Schema, of which the page shows an object's own fields. */
@@ -63,9 +90,16 @@ function fields(title: string, schema: unknown): string {
   if (properties === undefined || Object.keys(properties).length === 0) return '';
   const rows = Object.entries(properties).map(
     ([name, field]) =>
-      `<tr><th scope="row"><code>${escapeHtml(name)}</code>${required.includes(name) ? '' : ' <small>optional</small>'}</th><td>${escapeHtml(typeOf(field))}</td><td>${escapeHtml(field.description ?? '')}</td></tr>`,
+      `<tr><th scope="row"><code>${escapeHtml(name)}</code>${required.includes(name) ? '' : ' <small>optional</small>'}</th><td>${escapeHtml(typeOf(field))}${nested(field)}</td><td>${escapeHtml(field.description ?? '')}</td></tr>`,
   );
   return `<details><summary>${escapeHtml(title)}</summary><table>${rows.join('')}</table></details>`;
+}
+
+/** The fields of what a field holds. */
+function nested(field: Shown): string {
+  if (field.properties !== undefined) return fields('Its fields', field);
+  if (field.items !== undefined) return nested(field.items);
+  return (field.anyOf ?? []).map(nested).join('');
 }
 
 function typeOf(field: Shown): string {
@@ -113,6 +147,8 @@ code { font: .88em ui-monospace, monospace; }
 .errors code { margin-right: .3em; white-space: nowrap; }
 details { margin: .4rem 0; }
 summary { cursor: pointer; }
+nav ul ul { margin: .2rem 0 .6rem 1rem; font-size: .85rem; }
+pre { overflow-x: auto; padding: .6rem .8rem; border: 1px solid var(--line); border-radius: .3em; background: var(--tint); font: .82rem/1.5 ui-monospace, monospace; }
 table { border-collapse: collapse; width: 100%; margin: .4rem 0; font-size: .88rem; }
 th, td { padding: .3rem .8rem .3rem 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; overflow-wrap: anywhere; }
 th { width: 15rem; }

@@ -1,24 +1,36 @@
-// The OpenAPI 3.1 document, made from the routes and the catalogue of refusals alone. A test compares it with both.
+// The OpenAPI 3.1 document, made from the routes and the catalogue of refusals alone. A test compares it with both. Records are named, so
+// that a generated client has one type for each; pages for people are left out, since they are nothing to call.
 
+import { STATUS_CODES } from 'node:http';
 import type { TSchema } from 'typebox';
 import { refusals, type Slug } from '../engine/errors.ts';
 import { scopeNames, scopes } from '../engine/scopes.ts';
 import { shapeAt } from './error-shapes.ts';
+import { exampleOf } from './examples.ts';
+import { SchemaNames } from './named-schemas.ts';
 import { slugsOf } from './pipeline.ts';
 import { fullPath, type OtherReply, type Route } from './route.ts';
+import { tagTexts } from './route-tags.ts';
 
 type Json = Record<string, unknown>;
 /** By media type. */
-type Content = Record<string, { schema: object }>;
+type Content = Record<string, { schema: object; example?: unknown }>;
 
 const jsonType = 'application/json';
 
-export function openApi(routes: readonly Route[], options: { baseUrl: string; version: string }): Json {
+/** What is a page for people: nothing that a program calls. */
+export const pagesTag = 'Pages';
+
+export function openApi(everyRoute: readonly Route[], options: { baseUrl: string; version: string; withPages?: boolean }): Json {
+  const routes = options.withPages === true ? everyRoute : everyRoute.filter(({ tag }) => tag !== pagesTag);
   const paths: Record<string, Json> = {};
-  for (const route of routes) {
+  const names = new SchemaNames();
+  const operations = routes.map((route) => operationOf(route, names));
+  const responses = shareResponses(operations);
+  for (const [index, route] of routes.entries()) {
     const path = fullPath(route);
     const item = (paths[path] ??= {});
-    item[route.method.toLowerCase()] = operationOf(route);
+    item[route.method.toLowerCase()] = operations[index];
   }
   return {
     openapi: '3.1.0',
@@ -29,7 +41,7 @@ export function openApi(routes: readonly Route[], options: { baseUrl: string; ve
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: options.baseUrl }],
-    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name, description: tagTexts[name] })),
     paths,
     components: {
       securitySchemes: {
@@ -41,7 +53,8 @@ export function openApi(routes: readonly Route[], options: { baseUrl: string; ve
       },
       parameters: { ServiceVersion: serviceVersion, RequestId: requestId },
       headers,
-      schemas: { Error: errorSchema, VerificationError: verificationErrorSchema, OAuthError: oauthErrorSchema },
+      responses,
+      schemas: { ...names.components(), Error: errorSchema, FieldErrors: fieldErrorsSchema, VerificationError: verificationErrorSchema, OAuthError: oauthErrorSchema },
     },
   };
 }
@@ -53,9 +66,26 @@ const errorSchema = {
     statusCode: { type: 'integer' },
     error: { type: 'string', description: 'Branch on this.' },
     message: { type: 'string' },
-    detail: { type: 'object', description: 'fieldErrors of what is not valid, currentVersion of a stale version, reason of a lost call.' },
+    detail: {
+      type: 'object',
+      description: 'What else is known of it, by the error.',
+      properties: {
+        fieldErrors: { $ref: '#/components/schemas/FieldErrors' },
+        currentVersion: { type: 'integer', description: 'Of what is stale.' },
+        reason: { type: 'string', description: 'Why a call was lost: already_claimed, call_ended, agent_busy or stale_version.' },
+        scope: { type: 'string', description: 'Which scope a key or an app lacks.' },
+        assignedAgentId: { type: 'string', format: 'uuid', description: 'Who has it already.' },
+      },
+      additionalProperties: true,
+    },
     retryAfter: { type: 'integer', description: 'Seconds; with 429.' },
   },
+} as const;
+
+const fieldErrorsSchema = {
+  type: 'object',
+  description: 'By the path of a field, what is not valid about it.',
+  additionalProperties: { type: 'array', items: { type: 'string' } },
 } as const;
 
 /** Specification 7: the verification API words its errors itself. The check of an unknown id is worded as its other outcomes are. */
@@ -64,13 +94,13 @@ const verificationErrorSchema = {
   properties: {
     error: { type: 'string', description: 'Branch on this.' },
     message: { type: 'string' },
-    details: { type: 'object', description: 'By field, what is not valid.' },
+    details: { $ref: '#/components/schemas/FieldErrors' },
     channel: { type: 'string' },
     scope: { type: 'string', description: 'Which cap was hit, or which scope is missing.' },
     retryAfter: { type: 'integer', description: 'Seconds; with 429.' },
     id: { type: 'string', description: 'Of a check, instead of an error.' },
-    verified: { const: false },
-    reason: { const: 'not_found' },
+    verified: { type: 'boolean', description: 'Of a check: false.' },
+    reason: { type: 'string', description: 'Of a check: not_found.' },
   },
 } as const;
 
@@ -82,13 +112,15 @@ const oauthErrorSchema = {
 } as const;
 
 const requestIdSchema = { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' } as const;
-const serviceVersion = { name: 'Service-Version', in: 'header', required: false, description: 'Pins the behaviour current on that date. Default: the latest.', schema: { type: 'string', format: 'date' } } as const;
-const requestId = { name: 'X-Request-Id', in: 'header', required: false, description: 'Yours for this request; one of ours when it is left out or of another form.', schema: requestIdSchema } as const;
+/** Any: one of another form is answered with one of ours. */
+const sentRequestIdSchema = { type: 'string' } as const;
+const serviceVersion = { name: 'Service-Version', in: 'header', required: false, description: 'Pins the behaviour current on that date (YYYY-MM-DD). Default: the latest.', schema: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' } } as const;
+const requestId = { name: 'X-Request-Id', in: 'header', required: false, description: 'Yours for this request; one of ours when it is left out or of another form.', schema: sentRequestIdSchema } as const;
 
 /** What replies carry beside their bodies. */
 const headers = {
   'X-Request-Id': { description: 'To be named when something about this request is asked.', schema: requestIdSchema },
-  'Service-Version': { description: 'The version in force.', schema: { type: 'string', format: 'date' } },
+  'Service-Version': { description: 'The version in force.', schema: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' } },
   'RateLimit-Limit': { description: 'Calls a minute that the caller has.', schema: { type: 'integer' } },
   'RateLimit-Remaining': { description: 'What is left of them.', schema: { type: 'integer' } },
   'RateLimit-Reset': { description: 'Seconds until they are all there again.', schema: { type: 'integer' } },
@@ -108,8 +140,40 @@ function headersOf(route: Route, status: number): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function operationOf(route: Route): Json {
+interface Operation extends Json {
+  readonly responses: Record<string, object>;
+}
+
+/** What many operations answer alike is said once and referred to. Returns those, by name. */
+function shareResponses(operations: readonly Operation[]): Json {
+  const counts = new Map<string, number>();
+  for (const { responses } of operations) for (const response of Object.values(responses)) counts.set(JSON.stringify(response), (counts.get(JSON.stringify(response)) ?? 0) + 1);
+  const names = new Map<string, string>();
+  const shared: Json = {};
+  for (const { responses } of operations) {
+    for (const [status, response] of Object.entries(responses)) {
+      const text = JSON.stringify(response);
+      if (Number(status) < 400 || (counts.get(text) ?? 0) < 2) continue;
+      const name = names.get(text) ?? nameFor(status, shared);
+      names.set(text, name);
+      shared[name] = response;
+      responses[status] = { $ref: `#/components/responses/${name}` };
+    }
+  }
+  return shared;
+}
+
+/** Such as `NotFound`, and `NotFound2` for another of that status. */
+function nameFor(status: string, taken: Json): string {
+  const name = (STATUS_CODES[status] ?? status).replaceAll(/[^A-Za-z]/g, '');
+  let count = 1;
+  while (Object.hasOwn(taken, count === 1 ? name : `${name}${count}`)) count += 1;
+  return count === 1 ? name : `${name}${count}`;
+}
+
+function operationOf(route: Route, names: SchemaNames): Operation {
   const { access, reply } = route;
+  const errors = errorsOf(route, names);
   return {
     operationId: route.operation,
     tags: [route.tag],
@@ -120,23 +184,23 @@ function operationOf(route: Route): Json {
     ...(access.kind === 'agent' ? { 'x-scope': access.scope, 'x-role': access.role ?? 'any', ...(access.feature === undefined ? {} : { 'x-feature': access.feature }) } : {}),
     ...(route.limit === undefined ? {} : { 'x-rate-limit': route.limit }),
     'x-socket-method': (access.kind === 'agent' || access.kind === 'visitor') && route.httpOnly !== true && route.send === undefined && route.receive === undefined,
-    parameters: [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query'), ...['ServiceVersion', 'RequestId'].map((name) => ({ $ref: `#/components/parameters/${name}` }))],
-    ...(route.rawBody === undefined ? {} : { requestBody: { required: true, content: { [route.rawBody.contentType]: { schema: route.rawBody.schema } } } }),
+    parameters: [...parametersOf(route.params, 'path', names), ...parametersOf(route.query, 'query', names), ...['ServiceVersion', 'RequestId'].map((name) => ({ $ref: `#/components/parameters/${name}` }))],
+    ...(route.rawBody === undefined ? {} : { requestBody: { required: true, content: { [route.rawBody.contentType]: { schema: names.refer(route.rawBody.schema) } } } }),
     ...(route.receive === undefined ? {} : { requestBody: { required: true, content: { '*/*': { schema: { type: 'string', format: 'binary' } } } } }),
-    ...(route.body === undefined ? {} : { requestBody: { required: hasRequired(route.body), content: { [route.form === true ? 'application/x-www-form-urlencoded' : jsonType]: { schema: route.body } } } }),
+    ...(route.body === undefined ? {} : { requestBody: { required: hasRequired(route.body), content: { [route.form === true ? 'application/x-www-form-urlencoded' : jsonType]: { schema: names.refer(route.body), example: exampleOf(route.body) } } } }),
     responses: {
       [reply.status]: {
         description: 'Done.',
         headers: headersOf(route, reply.status),
-        ...(reply.schema === null && reply.contentType === undefined ? {} : { content: contentOf(reply) }),
+        ...(reply.schema === null && reply.contentType === undefined ? {} : { content: contentOf(reply, names) }),
       },
-      ...errorsOf(route),
+      ...errors,
     },
   };
 }
 
-function contentOf({ schema, contentType = jsonType }: Route['reply']): Content {
-  return Object.fromEntries([contentType].flat().map((type) => [type, { schema: schema ?? { type: type === jsonType ? 'object' : 'string' } }]));
+function contentOf({ schema, contentType = jsonType }: Route['reply'], names: SchemaNames): Content {
+  return Object.fromEntries([contentType].flat().map((type) => [type, { schema: schema === null ? { type: type === jsonType ? 'object' : 'string' } : names.refer(schema) }]));
 }
 
 function securityOf(access: Route['access']): Json[] {
@@ -152,7 +216,7 @@ function securityOf(access: Route['access']): Json[] {
   }
 }
 
-function errorsOf(route: Route): Json {
+function errorsOf(route: Route, names: SchemaNames): Json {
   const byStatus = new Map<number, Slug[]>();
   for (const slug of slugsOf(route)) {
     const { status } = refusals[slug];
@@ -166,11 +230,13 @@ function errorsOf(route: Route): Json {
     const other = others[status];
     const told = slugs.map((slug) => `\`${word(slug)}\`: ${refusals[slug].message}`);
     const words = [...new Set([...slugs.map(word), ...(other?.errors ?? [])])];
-    const content = mergedContent(words.length === 0 ? {} : errorContent(route, words), other?.contentType === undefined ? {} : { [other.contentType]: { schema: other.schema ?? { type: 'string' } } });
+    const content = mergedContent(words.length === 0 ? {} : errorContent(route), other?.contentType === undefined ? {} : { [other.contentType]: { schema: other.schema === undefined ? { type: 'string' } : names.refer(other.schema) } });
     responses[status] = {
       description: [...told, ...(other === undefined ? [] : [other.description])].join(' '),
       headers: headersOf(route, status),
       ...(Object.keys(content).length === 0 ? {} : { content }),
+      // Beside the one schema of all errors: a type for each would be a thousand.
+      ...(words.length === 0 ? {} : { 'x-errors': words }),
     };
   }
   return responses;
@@ -186,12 +252,12 @@ function mergedContent(one: Content, other: Content): Content {
   return merged;
 }
 
-function errorContent(route: Route, words: readonly string[]): Content {
+function errorContent(route: Route): Content {
   const { name, contentType } = shapeAt(fullPath(route));
-  return { [contentType]: { schema: name === undefined ? { type: 'string' } : { allOf: [{ $ref: `#/components/schemas/${name}` }, { properties: { error: { enum: words } } }] } } };
+  return { [contentType]: { schema: name === undefined ? { type: 'string' } : { $ref: `#/components/schemas/${name}` } } };
 }
 
-function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): Json[] {
+function parametersOf(schema: TSchema | undefined, place: 'path' | 'query', names: SchemaNames): Json[] {
   // Parameters and queries are declared with Type.Object.
   const { properties = {}, required = [] } = (schema ?? {}) as { properties?: Record<string, Json>; required?: string[] };
   return Object.entries(properties).map(([name, property]) => ({
@@ -199,7 +265,7 @@ function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): Jso
     in: place,
     required: place === 'path' || required.includes(name),
     ...(property['description'] === undefined ? {} : { description: property['description'] }),
-    schema: property,
+    schema: names.refer(property),
   }));
 }
 

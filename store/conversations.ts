@@ -90,15 +90,15 @@ export function findConversations(db: Database, conversationIds: readonly string
   return db.all<ConversationRow>('SELECT * FROM conversation WHERE id IN (SELECT value FROM json_each(?))', [toJson(conversationIds)]).map(conversationFromRow);
 }
 
-/** What is not routed yet. */
-export type NewConversation = Omit<ConversationRecord, 'routedAt' | 'notToAgentIds'>;
+/** What is not routed, answered or rated yet. */
+export type NewConversation = Omit<ConversationRecord, 'routedAt' | 'notToAgentIds' | 'firstResponderId' | 'ratedAgentId'>;
 
 export function insertConversation(db: Database, conversation: NewConversation): void {
   db.run(
     `INSERT INTO conversation (id, version, channel, status, subject, ticketNumber, siteId, visitorId, contactId, departmentId, assignedAgentId, tags, handshake, rating,
-       ratingComment, ratedAgentId, preview, lastMessageAt, firstResponseAt, firstResponderId, solvedAt, closedAt, lastLineAt, lastCustomerMessageAt, agentsReadUpTo, customerReadUpTo, createdAt, updatedAt)
+       ratingComment, preview, lastMessageAt, firstResponseAt, solvedAt, closedAt, lastLineAt, lastCustomerMessageAt, agentsReadUpTo, customerReadUpTo, createdAt, updatedAt)
      VALUES (@id, @version, @channel, @status, @subject, @ticketNumber, @siteId, @visitorId, @contactId, @departmentId, @assignedAgentId, @tags, @handshake, @rating,
-       @ratingComment, @ratedAgentId, @preview, @lastMessageAt, @firstResponseAt, @firstResponderId, @solvedAt, @closedAt, @lastLineAt, @lastCustomerMessageAt, @agentsReadUpTo, @customerReadUpTo, @createdAt, @updatedAt)`,
+       @ratingComment, @preview, @lastMessageAt, @firstResponseAt, @solvedAt, @closedAt, @lastLineAt, @lastCustomerMessageAt, @agentsReadUpTo, @customerReadUpTo, @createdAt, @updatedAt)`,
     { ...conversation, tags: toJson(conversation.tags), handshake: toJsonOrNull(conversation.handshake) },
   );
 }

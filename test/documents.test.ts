@@ -5,8 +5,13 @@ import t from 'tap';
 import { refusals, type Slug } from '../engine/errors.ts';
 import { shapeAt } from '../http/error-shapes.ts';
 import { slugsOf } from '../http/pipeline.ts';
+import { exampleOf } from '../http/examples.ts';
+import { pagesTag } from '../http/openapi.ts';
 import { fullPath, type Route } from '../http/route.ts';
+import { tagTexts } from '../http/route-tags.ts';
+import { strictValidator } from '../http/validation.ts';
 import { serviceVersions } from '../http/versions.ts';
+import { dereferenced } from './support/dereferenced.ts';
 import { startService } from './support/service.ts';
 
 /** Every slug of specification 7 and of the decisions, with its status. */
@@ -100,7 +105,7 @@ interface Operation {
   readonly security: object[];
   readonly parameters: (Parameter | { readonly $ref: string })[];
   readonly requestBody?: { required: boolean; content: Record<string, { schema: object }> };
-  readonly responses: Record<string, { description: string; headers: Record<string, object>; content?: Record<string, { schema: any }> }>;
+  readonly responses: Record<string, { description: string; headers: Record<string, object>; content?: Record<string, { schema: any }>; 'x-errors'?: readonly string[] }>;
 }
 
 /** TypeBox keeps JSON Schema. */
@@ -112,8 +117,9 @@ const shapeOf = (schema: unknown): Shape => (schema ?? {}) as Shape;
 
 t.test('the OpenAPI document', async (t) => {
   const service = await startService(t);
-  const { routes } = service.running;
-  const { body: document, headers } = await service.get('/openapi.json');
+  const routes = service.running.routes.filter(({ tag }) => tag !== pagesTag);
+  const { body: served, headers } = await service.get('/openapi.json');
+  const document = dereferenced(served);
   const operations = new Map<string, Operation>();
   for (const [path, item] of Object.entries<Record<string, Operation>>(document.paths)) for (const [method, operation] of Object.entries(item)) operations.set(`${method.toUpperCase()} ${path}`, operation);
   const parametersOf = (route: Route): Parameter[] => operationOf(route).parameters.filter((one): one is Parameter => 'name' in one);
@@ -123,7 +129,7 @@ t.test('the OpenAPI document', async (t) => {
     t.match(headers.get('content-type'), /^application\/json/);
     t.match(document, { openapi: /^3\.1\./, info: { version: serviceVersions.at(-1) }, servers: [{ url: 'http://switchboard.test' }] });
     const validator = new Validator();
-    const { valid, errors } = await validator.validate(structuredClone(document));
+    const { valid, errors } = await validator.validate(structuredClone(served));
     t.equal(valid, true, JSON.stringify(errors)?.slice(0, 2000));
     t.equal(validator.version, '3.1');
   });
@@ -184,10 +190,8 @@ t.test('the OpenAPI document', async (t) => {
   t.test('has each route\'s refusals, under their status', async (t) => {
     const wrong: string[] = [];
     for (const route of routes) {
-      const documented = Object.entries(operationOf(route).responses).flatMap(([status, { content }]) => {
-        const schema = content?.['application/json']?.schema;
-        // Where another body may come as well, it is the second.
-        return Number(status) < 400 || schema === undefined ? [] : (schema.anyOf?.[0] ?? schema).allOf[1].properties.error.enum.map((slug: string) => `${status} ${slug}`);
+      const documented = Object.entries(operationOf(route).responses).flatMap(([status, { content, 'x-errors': errors = [] }]) => {
+        return Number(status) < 400 || content?.['application/json'] === undefined ? [] : errors.map((slug) => `${status} ${slug}`);
       });
       // A page tells of what went wrong in sentences.
       const others = Object.entries(route.otherReplies ?? {}).flatMap(([status, { errors = [] }]) => errors.map((word) => `${status} ${word}`));
@@ -228,10 +232,35 @@ t.test('the OpenAPI document', async (t) => {
     t.same(Object.keys(document.components.securitySchemes).sort(), ['apiKey', 'appToken', 'signature', 'visitorToken', 'workspaceToken']);
   });
 
+  t.test('names each record once, and refers to it', async (t) => {
+    const { schemas } = served.components;
+    for (const name of ['Agent', 'Conversation', 'Message', 'Note', 'Visitor', 'Contact', 'Site', 'Call', 'Campaign', 'Goal', 'SavedReply', 'PhoneNumber', 'Webhook', 'Verification', 'Subscription', 'AuditEntry', 'KbDocument', 'KbJob']) t.ok(schemas[name]?.properties, name);
+    const replyOf = (path: string, method = 'get') => served.paths[`/api/v1${path}`][method].responses;
+    t.match(replyOf('/conversations/{conversationId}/messages', 'post')['201'].content['application/json'].schema, { $ref: '#/components/schemas/Message' });
+    t.match(replyOf('/conversations/{conversationId}/messages')['200'].content['application/json'].schema.$ref, /MessageList$/);
+    t.match(schemas.MessageList.properties.messages.items, { $ref: '#/components/schemas/Message' });
+    t.match(served.components.schemas.Error.properties.detail.properties.fieldErrors, { $ref: '#/components/schemas/FieldErrors' });
+    t.ok(JSON.stringify(served).length < 700_000, `${JSON.stringify(served).length} characters`);
+    t.notOk(JSON.stringify([served.components.parameters, served.components.headers]).includes('"date"'), 'a date in a header is more than generators can read');
+  });
+
+  t.test('every tag has a sentence, and none is of nothing', async (t) => {
+    t.same(Object.keys(tagTexts).sort(), [...new Set(service.running.routes.map(({ tag }) => tag))].sort());
+  });
+
+  t.test('every body has an example that its schema takes', async (t) => {
+    for (const route of routes) {
+      if (route.body === undefined) continue;
+      const example = exampleOf(route.body);
+      t.same(strictValidator(route.body)(example), undefined, `${route.operation}: ${JSON.stringify(example)}`);
+      t.same(Object.values<any>(operationOf(route).requestBody?.content ?? {})[0].example, JSON.parse(JSON.stringify(example)), route.operation);
+    }
+  });
+
   t.test('the page for people has every route too', async (t) => {
     const { body: page } = await service.get('//docs');
     for (const route of routes) t.ok(page.includes(`<article id="${route.operation}">`) && page.includes(`<code>${fullPath(route)}</code>`), route.operation);
-    t.equal([...page.matchAll(/<article id=/g)].length, routes.length);
+    t.equal([...page.matchAll(/<article id=/g)].length, routes.length, 'and no page for people');
     t.notMatch(page, /<script|src=|@import|url\(/, 'without a script and without anything from elsewhere');
   });
 });

@@ -7,6 +7,8 @@ import { type Document, operationsOf, ReplyRules } from './fuzz/replies.ts';
 import { curlOf, type Operation } from './fuzz/requests.ts';
 import { mark, World } from './fuzz/world.ts';
 import { rawRequest, type RawAnswer } from './support/raw-http.ts';
+import { openApi } from '../http/openapi.ts';
+import { dereferenced } from './support/dereferenced.ts';
 import { startService } from './support/service.ts';
 
 const seed = 20261121;
@@ -38,7 +40,7 @@ t.test('whatever is sent, the service answers as it declares, tells nothing of o
 
 t.test('the rules of replies', async (t) => {
   const service = await startService(t);
-  const document: Document = (await service.get('/openapi.json')).body;
+  const document: Document = dereferenced((await service.get('/openapi.json')).body);
   const rules = new ReplyRules(document);
   const operations = new Map(operationsOf(document).map((one) => [one.operationId, one]));
   const operation = (id: string): Operation => operations.get(id) ?? raise(`no ${id}`);
@@ -66,7 +68,7 @@ t.test('the rules of replies', async (t) => {
 t.test('what it has found', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
-  const document: Document = (await service.get('/openapi.json')).body;
+  const document: Document = dereferenced(JSON.parse(JSON.stringify(openApi(service.running.routes, { baseUrl: service.url, version: '', withPages: true }))));
   const rules = new ReplyRules(document);
   const problemOf = async (method: string, path: string, headers: Record<string, string>, body?: string): Promise<{ status: number; problem: string | undefined }> => {
     const reply = await rawRequest(service.url, { method, path, headers, ...(body === undefined ? {} : { body }) });

@@ -58,7 +58,7 @@ t.test('reports in the pages', { skip: noBrowser }, async (t) => {
     t.equal(chats.total, 5);
     await page.locator('.change', { hasText: '150% more than before' }).waitFor();
     t.equal(await figure(page, 'Began'), '5 150% more than before');
-    t.match(await figure(page, 'First answer, median'), /^30 s\b/);
+    t.match(await figure(page, 'First answer, median'), /^1 min\b/);
     t.match(await figure(page, 'Mean rating'), /^4\.5 of 5\b/);
     const { queued } = await api('customers');
     t.strictSame([await figure(page, 'Chats'), await figure(page, 'Tickets')], [String(queued.chat), String(queued.ticket)]);

@@ -73,14 +73,14 @@ t.test('the reader thread rests between the statements of a report, and not with
     const [{ result }] = await answered;
     return result?.result;
   };
-  const contacts = { words: ['nobody'], limit: 1, offset: 0 };
+  const contacts = { search: 'nobody', limit: 1, offset: 0 };
   Atomics.store(step, 0, 1);
   Atomics.store(idle, 0, 1);
   t.same(await ask('contacts', contacts), []);
   t.equal(Atomics.load(slept, 0), 0, 'it waited for the question');
   Atomics.store(step, 0, 1000);
   t.same(await ask('contacts', contacts), []);
-  t.equal(Atomics.load(slept, 0), 1, 'one statement');
+  t.ok(Atomics.load(slept, 0) >= 1, 'after a statement');
   const now = Date.now();
   const scope = { channels: ['chat'], departmentIds: null, agentId: null };
   t.match(await ask('totals', { scope, range: { fromMs: now - 24 * 3600_000, toMs: now } }), { conversations: 0 });

@@ -74,6 +74,8 @@ export class ReplyRules {
 function errorProblem(operation: Operation, { status, body, headers }: RawAnswer): string | undefined {
   const hasOwnShape = operation.path.startsWith('/api/v1/verify') || operation.path.startsWith('/oauth/');
   if (!hasOwnShape && (body.statusCode !== status || typeof body.message !== 'string')) return `${status} of another shape: ${JSON.stringify(body).slice(0, 200)}`;
+  const words = operation.responses[String(status)]?.['x-errors'];
+  if (words !== undefined && typeof body.error === 'string' && !words.includes(body.error)) return `${status} is not as declared: ${body.error} is none of ${words.join(', ')}`;
   if ((status === 429 || status === 503) && !/^\d+$/.test(String(headers['retry-after'] ?? ''))) return `${status} without Retry-After`;
   return undefined;
 }

@@ -3,6 +3,8 @@
 // operation in the OpenAPI document; what is not answered must have closed the socket with a code that is declared.
 
 import fc from 'fast-check';
+import { openApi } from '../../http/openapi.ts';
+import { dereferenced } from '../support/dereferenced.ts';
 import { problemOf } from '../support/frames.ts';
 import { type Document, operationsOf, ReplyRules } from './replies.ts';
 import type { Operation } from './requests.ts';
@@ -48,7 +50,7 @@ export interface SocketOutcome {
 
 export async function fuzzSockets(world: World, options: SocketOptions): Promise<SocketOutcome> {
   const { service } = world;
-  const document: Document = (await service.get('/openapi.json')).body;
+  const document: Document = dereferenced(JSON.parse(JSON.stringify(openApi(service.running.routes, { baseUrl: service.url, version: '', withPages: true }))));
   const asyncDocument = (await service.get('/asyncapi.json')).body as { 'x-methods': Record<Namespace, readonly string[]> };
   const rules = new ReplyRules(document);
   const all = operationsOf(document);
