@@ -150,7 +150,7 @@ async function speed(quick: boolean): Promise<Row[]> {
     try {
       const { engine, ids } = running.services;
       const workspaceId = ids.uuid();
-      const { db } = engine.create(workspaceId);
+      const { db } = await engine.create(workspaceId);
       const random = randomFrom(seed);
       db.begin();
       putKbBase(db, { model, revision: 1 });

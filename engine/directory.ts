@@ -5,16 +5,17 @@
 import { join } from 'node:path';
 import { Database, type SyncToDisk } from '../store/database.ts';
 import {
-  allDirectoryDomains,
   confirmDirectoryEmail,
   confirmDirectoryWorkspace,
   deleteDirectoryDomain,
   deleteDirectoryEmails,
   deleteDirectoryWorkspace,
   type DirectoryDomain,
+  directoryDomainsOf,
   type DirectoryEmail,
   findDirectoryDomain,
   findDirectoryEmail,
+  findDirectoryWorkspace,
   findWorkspaceIdBySubdomain,
   insertDirectoryDomain,
   insertDirectoryEmail,
@@ -29,6 +30,7 @@ import { type Clock, isoTime } from './runtime/clock.ts';
 import type { Checkpoints } from './runtime/checkpoints.ts';
 import { Lane, type LaneHooks } from './runtime/lane.ts';
 import type { Log } from './runtime/log.ts';
+import type { Slices } from './runtime/slices.ts';
 import { Turns } from './runtime/turns.ts';
 import { refuse } from './errors.ts';
 import { isReservedName } from './reserved-names.ts';
@@ -41,6 +43,7 @@ export interface DirectoryOptions {
   readonly log: Log;
   readonly checkpoints: Checkpoints;
   readonly syncToDisk?: SyncToDisk;
+  readonly slices?: Slices;
   onSyncFailed(error: Error): void;
   onBatch?: NonNullable<LaneHooks['onBatch']>;
 }
@@ -82,6 +85,8 @@ export class Directory {
   #files: WorkspaceFiles | undefined;
   /** Of reservations that other files know how to settle. */
   readonly #otherSweeps: (() => Promise<void>)[] = [];
+  /** By this process. */
+  readonly #claimedDomains = new Set<string>();
   #failedSweeps = 0;
   #isSweepDue = false;
   /** Changes of what one agent signs in with. */
@@ -93,14 +98,15 @@ export class Directory {
     this.#log = options.log;
     this.#mailFrom = options.mailFrom;
     this.db = Database.openWriter(join(options.dataDir, 'directory.db'), directoryMigrations, options.syncToDisk);
-    this.lane = new Lane(this.db, {
+    const hooks: LaneHooks = {
       onBroken: (error) => options.log.error({ err: error }, 'a change of the directory could not be committed'),
       onSyncFailed: options.onSyncFailed,
       onBatch: (figures) => {
         options.checkpoints.watch(this);
         options.onBatch?.(figures);
       },
-    });
+    };
+    this.lane = new Lane(this.db, hooks, options.slices);
   }
 
   /** Which agent of which workspace signs in with this address, or is about to; compared without case. Who was only invited does not. */
@@ -241,6 +247,11 @@ export class Directory {
     });
   }
 
+  /** Whether there is such a workspace, and no longer only on its way. */
+  isWorkspace(workspaceId: string): boolean {
+    return findDirectoryWorkspace(this.db, workspaceId)?.reservedAt === null;
+  }
+
   /** The workspace of a subdomain. */
   findSubdomain(subdomain: string): string | undefined {
     return findWorkspaceIdBySubdomain(this.db, subdomain);
@@ -253,6 +264,7 @@ export class Directory {
 
   /** Takes a verified domain for a workspace. False when another one has it. */
   claimDomain(domain: { name: string; workspaceId: string }): Promise<boolean> {
+    this.#claimedDomains.add(domain.name);
     return this.change((db) => {
       const holder = findDirectoryDomain(db, domain.name);
       if (holder === undefined) insertDirectoryDomain(db, domain);
@@ -260,17 +272,20 @@ export class Directory {
     });
   }
 
+  /** Gives back every domain that the workspace holds but the one that it has verified. */
+  async giveBackDomains({ workspaceId, verified }: { workspaceId: string; verified: string | undefined }): Promise<void> {
+    await this.#deleteDomains(directoryDomainsOf(this.db, workspaceId).filter(({ name }) => name !== verified));
+  }
+
   /**
-   * Gives back every domain that its workspace has no longer, or has not come to verify. `verifiedBy` reads the workspace's own
-   * file; null: it cannot be read now, and what it has stays its.
+   * The same for what an ended process left: `verified` is what was seen of the workspace's file some time after the start, so what was
+   * claimed since then stays. Nobody asks for a workspace whose file cannot be read: what it has stays its.
    */
-  async sweepDomains(verifiedBy: (workspaceId: string) => string | undefined | null, only?: { workspaceId: string }): Promise<void> {
-    const isLeft = ({ name, workspaceId }: DirectoryDomain): boolean => {
-      if (only !== undefined && workspaceId !== only.workspaceId) return false;
-      const verified = verifiedBy(workspaceId);
-      return verified !== null && verified !== name;
-    };
-    const left = allDirectoryDomains(this.db).filter(isLeft);
+  async settleDomains({ workspaceId, verified }: { workspaceId: string; verified: string | undefined }): Promise<void> {
+    await this.#deleteDomains(directoryDomainsOf(this.db, workspaceId).filter(({ name }) => name !== verified && !this.#claimedDomains.has(name)));
+  }
+
+  async #deleteDomains(left: readonly DirectoryDomain[]): Promise<void> {
     if (left.length === 0) return;
     await this.change((db) => {
       for (const domain of left) deleteDirectoryDomain(db, domain);

@@ -80,13 +80,8 @@ export class Ingestion {
   }
 
   /** At start: asks for what another model has embedded, or nobody has, to be embedded by the one that is used now. */
-  review(workspace: Workspace): void {
-    const { model } = this.#embedder;
-    const base = findKbBase(workspace.db);
-    if (model === undefined) return;
-    const isBehind = base !== undefined && base.model !== model;
-    if (!isBehind && nextWithoutEmbedding(workspace.db, { model, after: '' }) === undefined) return;
-    void this.#execute(workspace.workspaceId, embedAgain, {});
+  review(workspaceId: string, { isUnembedded }: { isUnembedded: boolean }): void {
+    if (isUnembedded) void this.#execute(workspaceId, embedAgain, {});
   }
 
   /** Ends what is under way; it is done again after the restart. */

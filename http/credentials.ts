@@ -28,17 +28,27 @@ export interface Credential {
 
 const nobody: Credential = { caller: { kind: 'system' }, workspaceId: '' };
 
-/** Waits only for a token that was not seen before. Refuses unauthorized, token_revoked. */
+/** Waits only for a token that was not seen before, and for a file that is to be opened. Refuses unauthorized, token_revoked. */
 export function authenticate(access: Access, token: string | undefined, services: Services): Credential | Promise<Credential> {
   // A signed request is known by its body: authenticateSigned().
   if (access.kind === 'public' || access.kind === 'signed') return nobody;
   if (token === undefined) refuse('unauthorized');
-  if (access.kind === 'visitor') return authenticateVisitor(token, services);
-  if (isApiKey(token)) return keyCredential(token, services);
-  if (isAppToken(token)) return appCredential(token, services);
+  if (access.kind === 'visitor') {
+    const credential = authenticateVisitor(token, services);
+    return inTurn(credential.workspaceId, services, () => credential);
+  }
+  if (isApiKey(token)) return inTurn(workspaceOfApiKey(token), services, () => keyCredential(token, services));
+  if (isAppToken(token)) return inTurn(workspaceOfToken(token), services, () => appCredential(token, services));
+  const ofClaims = (claims: AccessClaims): Credential | Promise<Credential> => inTurn(claims.workspaceId, services, () => agentCredential(claims, services));
   const known = services.accessTokens.known(token);
-  if (known !== undefined) return agentCredential(known, services);
-  return services.accessTokens.verify(token).then((claims) => (claims === undefined ? refuse('unauthorized') : agentCredential(claims, services)));
+  if (known !== undefined) return ofClaims(known);
+  return services.accessTokens.verify(token).then((claims) => (claims === undefined ? refuse('unauthorized') : ofClaims(claims)));
+}
+
+/** Goes on at once where the workspace's file is open. */
+function inTurn(workspaceId: string | undefined, { engine }: Pick<Services, 'engine'>, go: () => Credential): Credential | Promise<Credential> {
+  const opening = workspaceId === undefined ? undefined : engine.whenOpen(workspaceId);
+  return opening === undefined ? go() : opening.then(go);
 }
 
 /** What a body is compared with that is for nobody here, so that the time does not tell. */
@@ -108,9 +118,13 @@ export interface Known {
 
 /** The owner of a token that was given to a socket. Refuses unauthorized, token_revoked; forbidden for a blocked visitor or an origin that is not the site's. */
 export async function identify(hello: { namespace: Place['namespace']; token: string; origin: string | undefined }, services: Services): Promise<Known> {
-  if (hello.namespace === 'visitor') return identifyVisitor(hello.token, hello.origin, services);
+  if (hello.namespace === 'visitor') {
+    await services.engine.whenOpen(services.visitorTokens.verify(hello.token)?.workspaceId ?? '');
+    return identifyVisitor(hello.token, hello.origin, services);
+  }
   const claims = services.accessTokens.known(hello.token) ?? (await services.accessTokens.verify(hello.token)) ?? refuse('unauthorized');
   const { workspaceId, agentId, tokenVersion, expiresMs } = claims;
+  await services.engine.whenOpen(workspaceId);
   return { credential: agentCredential(claims, services), place: { workspaceId, namespace: 'agent', personId: agentId }, tokenVersion, expiresMs };
 }
 

@@ -13,7 +13,7 @@ export interface Metrics {
 
 /** What is read at the moment of asking. */
 export interface Gauges {
-  engine(): { openWorkspaces: number; laneDepth: number; actors: number; outboxUnderWay: number };
+  engine(): { openWorkspaces: number; filesWaiting: number; laneDepth: number; actors: number; outboxUnderWay: number };
   sockets(): { readonly agent: number; readonly visitor: number };
   /** Questions that wait for the reader thread. */
   readerWaiting(): number;
@@ -50,6 +50,7 @@ export function createMetrics(gauges: Gauges, loop: LoopDelay = monitorEventLoop
   gauge('switchboard_agent_sockets', 'Open agent sockets.', () => gauges.sockets().agent);
   gauge('switchboard_visitor_sockets', 'Open visitor sockets.', () => gauges.sockets().visitor);
   gauge('switchboard_open_workspaces', 'Workspace files that are open.', () => gauges.engine().openWorkspaces);
+  gauge('switchboard_files_waiting', 'Workspace files that wait for their turn to be opened.', () => gauges.engine().filesWaiting);
   gauge('switchboard_lane_depth', 'Commands that wait for their lane.', () => gauges.engine().laneDepth);
   gauge('switchboard_actors', 'Actor states in memory.', () => gauges.engine().actors);
   gauge('switchboard_reader_waiting', 'Searches and pages of exports that wait for the reader thread.', () => gauges.readerWaiting());

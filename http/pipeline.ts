@@ -247,11 +247,16 @@ export class Pipeline {
       this.#observe(frame.operation, status, startedMs, requestId);
       done(status, 'refusal' in outcome ? errorBody(outcome.refusal) : 'raw' in outcome ? null : (outcome.value ?? null));
     };
-    try {
-      this.#perform(compiled, { ...credential, requestId, headers: {}, token: undefined, raw: undefined, ...partsOfFrame(compiled.reader, frame.params) }, settle);
-    } catch (error) {
-      settle(this.#failure(compiled, error, requestId), undefined);
-    }
+    const perform = (): void => {
+      try {
+        this.#perform(compiled, { ...credential, requestId, headers: {}, token: undefined, raw: undefined, ...partsOfFrame(compiled.reader, frame.params) }, settle);
+      } catch (error) {
+        settle(this.#failure(compiled, error, requestId), undefined);
+      }
+    };
+    const opening = this.#services.engine.whenOpen(credential.workspaceId);
+    if (opening === undefined) perform();
+    else void opening.then(perform);
   }
 
   /** Counts something that is no route against the caller's budget. False when there is nothing left of it. */

@@ -17,10 +17,12 @@ import { type Clock, systemClock } from '../engine/runtime/clock.ts';
 import { Engine } from '../engine/runtime/engine.ts';
 import { createIds, type FillRandom } from '../engine/runtime/ids.ts';
 import type { Log } from '../engine/runtime/log.ts';
+import { type SliceLengths, Slices } from '../engine/runtime/slices.ts';
 import { Turns } from '../engine/runtime/turns.ts';
 import { OutsideFailure } from '../engine/runtime/outbox.ts';
 import type { Workspace } from '../engine/runtime/workspace.ts';
 import type { SyncToDisk } from '../store/database.ts';
+import type { Glance } from '../store/glance.ts';
 import { oldestQueuedOutboxAt } from '../store/outbox.ts';
 import { findWorkspace } from '../store/workspaces.ts';
 import { createAccessTokens } from '../workers/access-tokens.ts';
@@ -60,7 +62,6 @@ import { createPageFiles } from './page-files.ts';
 import { Pipeline } from './pipeline.ts';
 import type { Route } from './route.ts';
 import { apiRoutes } from './routes.ts';
-import { verifiedDomainOf } from './routes/email.ts';
 import { systemRoutes } from './routes/system.ts';
 import { CertificateUnusable, createServer } from './server.ts';
 import type { Services } from './services.ts';
@@ -84,6 +85,7 @@ export interface ServeOptions extends KnowledgeOptions {
   readonly reader?: Reader;
   /** Frames of 4 KiB in a log before it is copied back. */
   readonly logFrameLimit?: number;
+  readonly sliceLengths?: SliceLengths;
   readonly emailDomains?: EmailDomainProvider;
   /** Hold every reply against its declaration. For tests. */
   readonly checkReplies?: boolean;
@@ -156,7 +158,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     ...(options.logFrameLimit === undefined ? {} : { frameLimit: options.logFrameLimit }),
   });
   const mail = options.mail ?? (config.mail.provider === 'smtp' ? smtpSender(config.mail.url) : outboxSender(join(dataDir, 'outbox')));
-  const ofFiles = { dataDir, clock, log, checkpoints, onSyncFailed, onBatch: (figures: Parameters<Metrics['observeBatch']>[0]) => metrics.observeBatch(figures), ...(options.syncToDisk === undefined ? {} : { syncToDisk: options.syncToDisk }) };
+  const ofFiles = { dataDir, clock, log, checkpoints, slices: new Slices(options.sliceLengths), onSyncFailed, onBatch: (figures: Parameters<Metrics['observeBatch']>[0]) => metrics.observeBatch(figures), ...(options.syncToDisk === undefined ? {} : { syncToDisk: options.syncToDisk }) };
 
   const knowledge = createKnowledgeParts(config, options);
   const { objects } = knowledge;
@@ -212,8 +214,16 @@ export async function compose(options: ServeOptions): Promise<Composition> {
         item,
       ),
   });
-  const engine: Engine = new Engine({ ...ofFiles, ids, random, deadlines: deadlineCommands, outbox });
   const directory = new Directory({ ...ofFiles, mailFrom: config.mailFrom });
+  const engine: Engine = new Engine({
+    ...ofFiles,
+    ids,
+    random,
+    deadlines: deadlineCommands,
+    outbox,
+    glance: (path) => checkpointer.glance({ path, model: knowledge.embedder.model }),
+    isKnown: (workspaceId) => directory.isWorkspace(workspaceId),
+  });
   const ingestion = new Ingestion({ engine, ...knowledge });
 
   const inboundMail = createInboundMail({ engine, directory, reader: mailReader, objects, publicUrl: (key) => uploadLinks.publicUrl(key), ids, mailHost: config.mailHost });
@@ -292,7 +302,6 @@ export async function serve(options: ServeOptions): Promise<Running> {
   let smtp: SmtpListener | undefined;
   try {
     await directory.sweep(workspaceFiles(engine));
-    await directory.sweepDomains(verifiedDomainOf({ engine }));
     orphans = await sweepNumberPlaces(services);
     smtp = await listenForSmtp();
     port = await server.listen(config.host, config.port);
@@ -302,7 +311,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     throw error;
   }
   parts.isReady = true;
-  engine.wakeAll((workspace) => parts.ingestion.review(workspace)).catch((error: unknown) => services.log.error({ err: error }, 'not every workspace could be woken; each wakes when it is asked for'));
+  engine.wakeAll(visit).catch((error: unknown) => services.log.error({ err: error }, 'not every workspace could be woken; each wakes when it is asked for'));
 
   let stopping: Promise<void> | undefined;
   const giveBack = (numbers: typeof orphans): Promise<void> => giveBackOrphans(services, numbers, () => stopping !== undefined);
@@ -329,6 +338,13 @@ export async function serve(options: ServeOptions): Promise<Running> {
       return stopping;
     },
   };
+
+  /** What is to be done about a workspace once it is known how its file stands. */
+  function visit(workspaceId: string, glance: Glance): void {
+    if (glance.state !== 'current') return;
+    parts.ingestion.review(workspaceId, glance);
+    directory.settleDomains({ workspaceId, verified: glance.domain }).catch((error: unknown) => services.log.error({ workspaceId, err: error }, 'a domain that is not verified any more could not be given back; the next start does it'));
+  }
 
   function listenForSmtp(): Promise<SmtpListener | undefined> {
     if (config.smtp === undefined) return Promise.resolve(undefined);
@@ -430,7 +446,8 @@ async function byCarrier(carrier: Carrier, provider: string, deed: () => Promise
 
 function outboxAgeSeconds(engine: Engine, clock: Clock): number {
   let oldest: string | undefined;
-  for (const workspace of engine.openWorkspaces()) {
+  // Not all: a file that is asked now and then would never be idle.
+  for (const workspace of engine.workspacesWithOutsideWork()) {
     const at = oldestQueuedOutboxAt(workspace.db);
     if (at !== undefined && (oldest === undefined || at < oldest)) oldest = at;
   }

@@ -11,7 +11,7 @@ import type { Services } from './services.ts';
 export async function signIn(services: Services, given: { email: string; password: string; ip: string; operation: string }): Promise<SignedIn | undefined> {
   const { ip, operation } = given;
   services.signInGuard.requireTry(given.email);
-  const found = findAgent(services, given.email);
+  const found = await findAgent(services, given.email);
   const matches = await services.hasher.verify(found?.agent.passwordHash ?? undefined, given.password, networkOf(ip));
   if (matches && found !== undefined && isActive(found.agent)) return found;
   // In this form for what reads logs to shut out addresses (OPERATING.md).
@@ -20,9 +20,10 @@ export async function signIn(services: Services, given: { email: string; passwor
 }
 
 /** By the address it has now: the directory may still name a former one for a moment. */
-export function findAgent(services: Pick<Services, 'directory' | 'engine'>, email: string): SignedIn | undefined {
+export async function findAgent(services: Pick<Services, 'directory' | 'engine'>, email: string): Promise<SignedIn | undefined> {
   const wanted = email.toLowerCase();
   const entry = services.directory.findEmail(wanted);
+  if (entry !== undefined) await services.engine.whenOpen(entry.workspaceId);
   const workspace = entry === undefined ? undefined : services.engine.workspace(entry.workspaceId);
   if (entry === undefined || workspace === undefined) return undefined;
   const view = workspace.view(systemCaller);

@@ -100,8 +100,8 @@ export function findDirectoryDomain(db: Database, name: string): DirectoryDomain
   return db.get<DirectoryDomain>('SELECT name, workspaceId FROM emailDomain WHERE name = ?', [name]);
 }
 
-export function allDirectoryDomains(db: Database): DirectoryDomain[] {
-  return db.all<DirectoryDomain>('SELECT name, workspaceId FROM emailDomain');
+export function directoryDomainsOf(db: Database, workspaceId: string): DirectoryDomain[] {
+  return db.all<DirectoryDomain>('SELECT name, workspaceId FROM emailDomain WHERE workspaceId = ?', [workspaceId]);
 }
 
 export function insertDirectoryDomain(db: Database, domain: DirectoryDomain): void {

@@ -58,9 +58,9 @@ async function startEngine(t: Teardown) {
     await engine.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
-  const workspaceId = (): string => {
+  const workspaceId = async (): Promise<string> => {
     const id = ids.uuid();
-    engine.create(id);
+    await engine.create(id);
     return id;
   };
   const enqueue = (workspace: string, kind: string, target = kind): Promise<string> => engine.execute(ask, { workspaceId: workspace, caller: systemCaller, params: { kind, target } });
@@ -72,7 +72,7 @@ async function startEngine(t: Teardown) {
 
 t.test('[outbox] long work has a budget of its own over all workspaces', async (t) => {
   const { long, quick, workspaceId, enqueue, settled } = await startEngine(t);
-  const [a, b, c] = [workspaceId(), workspaceId(), workspaceId()];
+  const [a, b, c] = [await workspaceId(), await workspaceId(), await workspaceId()];
   await enqueue(a, 'long');
   await long.untilStarted(1);
   await enqueue(b, 'long');
@@ -94,7 +94,7 @@ t.test('[outbox] long work has a budget of its own over all workspaces', async (
 
 t.test('[outbox] quick work of the same workspace neither waits for long work nor counts it', async (t) => {
   const { long, quick, workspaceId, enqueue, settled } = await startEngine(t);
-  const a = workspaceId();
+  const a = await workspaceId();
   await enqueue(a, 'long');
   await long.untilStarted(1);
   for (let index = 0; index < 9; index += 1) await enqueue(a, 'quick', `quick ${index}`);
@@ -110,7 +110,7 @@ t.test('[outbox] quick work of the same workspace neither waits for long work no
 
 t.test('[outbox] a second try comes at its time although long work is under way', async (t) => {
   const { clock, long, quick, workspaceId, enqueue, settled } = await startEngine(t);
-  const a = workspaceId();
+  const a = await workspaceId();
   await enqueue(a, 'long');
   await long.untilStarted(1);
   await enqueue(a, 'quick');

@@ -1,6 +1,8 @@
-// The thread that copies write-ahead logs back into their files, each on a connection of its own.
+// The thread that copies write-ahead logs back into their files and looks into files that are not open, each on a connection of
+// its own.
 
 import { Database } from '../store/database.ts';
+import { type Glance, glanceAt, type GlanceQuestion } from '../store/glance.ts';
 import { answerQuestions } from './thread.ts';
 
 export const questions = {
@@ -12,6 +14,8 @@ export const questions = {
       db.close();
     }
   },
+
+  glance: (question: GlanceQuestion): Glance => glanceAt(question),
 };
 
 answerQuestions(questions);

@@ -27,6 +27,10 @@ export class Alarms {
     else this.#ringSoon(key, dueMs);
   }
 
+  isSet(key: string): boolean {
+    return this.#alarms.has(key);
+  }
+
   clear(): void {
     for (const { timer } of this.#alarms.values()) timer.cancel();
     this.#alarms.clear();

@@ -59,6 +59,20 @@ export class Checkpoints {
     return this.#last;
   }
 
+  /** Copies back the log that an ended process left beside a file that nobody here has open, and makes it durable by that. Somebody waits for it. */
+  async recover(path: string): Promise<void> {
+    await this.#checkpoint(path);
+  }
+
+  /** The same where nobody waits: in its turn behind the copies that were asked for before. */
+  tidy(path: string): Promise<void> {
+    const tidied = this.#last.then(async () => {
+      if (!this.#stopped) await this.#checkpoint(path);
+    });
+    this.#last = tidied.catch(() => undefined);
+    return tidied;
+  }
+
   /** Starts no copy any more. */
   stop(): void {
     this.#stopped = true;

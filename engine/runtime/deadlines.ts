@@ -28,15 +28,17 @@ export class Deadlines {
   readonly #log: Log;
   readonly #commands: DeadlineCommands;
   readonly #workspace: (workspaceId: string) => Workspace | undefined;
+  readonly #whenOpen: (workspaceId: string) => Promise<void> | undefined;
   readonly #alarms: Alarms;
   readonly #firing = new Set<string>();
   #stopped = false;
 
-  constructor(options: { clock: Clock; log: Log; commands: DeadlineCommands; workspace: (workspaceId: string) => Workspace | undefined }) {
+  constructor(options: { clock: Clock; log: Log; commands: DeadlineCommands; workspace: (workspaceId: string) => Workspace | undefined; whenOpen: (workspaceId: string) => Promise<void> | undefined }) {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#commands = options.commands;
     this.#workspace = options.workspace;
+    this.#whenOpen = options.whenOpen;
     this.#alarms = new Alarms(options.clock, (workspaceId) => void this.#fire(workspaceId));
   }
 
@@ -53,12 +55,15 @@ export class Deadlines {
     if (this.#firing.has(workspaceId) || this.#stopped) return;
     this.#firing.add(workspaceId);
     try {
+      // In its turn: after a pause thousands of workspaces may have something due at once.
+      const opening = this.#whenOpen(workspaceId);
+      if (opening !== undefined) await opening;
+      if (this.#stopped) return;
       const workspace = this.#workspace(workspaceId);
       if (workspace === undefined) return;
       const due = dueDeadlines(workspace.db, isoTime(this.#clock.now()), pageSize);
       const outcomes = await Promise.all(due.map((row) => this.#run(workspace, row)));
-      // Looked up again: an idle file may have been closed meanwhile.
-      const nextMs = this.#workspace(workspaceId)?.earliest().deadlineMs ?? Number.POSITIVE_INFINITY;
+      const nextMs = workspace.earliest().deadlineMs;
       this.watch(workspaceId, outcomes.includes(false) ? Math.max(nextMs, this.#clock.now() + retryMs) : nextMs);
     } catch (error) {
       this.#log.error({ workspaceId, err: error }, 'deadlines could not be read');

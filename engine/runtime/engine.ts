@@ -1,9 +1,11 @@
-// Owns every workspace's file, open or not: opens it when it is first asked for, closes it when it has been idle, routes
-// commands to its lane, and runs what is due in it. It knows no noun of the specification; the rules come in as definitions.
+// Owns every workspace's file, open or not: opens it when it is first asked for, routes commands to its lane, and runs what is due
+// in it. It knows no noun of the specification; the rules come in as definitions.
 
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Database, makeFolder, type SyncToDisk } from '../../store/database.ts';
+import { type Glance, glanceAt } from '../../store/glance.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Clock } from './clock.ts';
@@ -12,7 +14,9 @@ import type { PublishedEvent } from './context.ts';
 import { type DeadlineCommands, Deadlines } from './deadlines.ts';
 import type { Ids } from './ids.ts';
 import type { Log } from './log.ts';
+import { OpenFiles } from './open-files.ts';
 import { Outbox, type OutboxKinds } from './outbox.ts';
+import { Slices } from './slices.ts';
 import { Workspace } from './workspace.ts';
 
 /** The workspace's file is damaged or cannot be opened. Only that workspace is concerned (503). */
@@ -32,6 +36,12 @@ export interface EngineOptions {
   readonly random?: () => number;
   /** Files open at once. */
   readonly maxOpen?: number;
+  /** Shared with whatever else takes turns on the loop. */
+  readonly slices?: Slices;
+  /** Looks into the file at a path, off the loop. */
+  readonly glance?: (path: string) => Promise<Glance>;
+  /** Whether there must be a file of this workspace: then it is unavailable while there is none. */
+  readonly isKnown?: (workspaceId: string) => boolean;
   readonly syncToDisk?: SyncToDisk;
   /** What is on disk is unknown: end the process. */
   onSyncFailed(error: Error): void;
@@ -40,12 +50,14 @@ export interface EngineOptions {
 
 export type Publish = (workspaceId: string, events: readonly PublishedEvent[]) => void;
 
-/** Files open at once: four descriptors and about 2 MiB each. Beyond it the least recently used idle one is closed. */
+/** Files open at once: four descriptors and 0.6 MiB each, and a share of what caches may take. */
 const defaultMaxOpen = 200;
 /** What nobody used for one of these, or two, is forgotten: memory follows the work of the last minutes. Each is read again from its row. */
 const ageEveryMs = 60_000;
 /** Closing every file may take so long at a stop. What is left open is recovered from its log when it is opened next. */
 const closeForMs = 2000;
+/** Files whose times are asked for at once, when all of them are put into an order. */
+const statsAtOnce = 64;
 /** A file that could not be opened is tried again after so long, so that a broken one costs one attempt, not one per request. */
 const reopenAfterMs = 10_000;
 /** And at the latest after so long, whether or not somebody asks. */
@@ -55,15 +67,15 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export class Engine {
   readonly #options: EngineOptions;
   readonly #folder: string;
-  readonly #maxOpen: number;
-  /** In the order of their last use. */
-  readonly #open = new Map<string, Workspace>();
+  /** Everyone that was used since the start, its file open or parked. */
+  readonly #workspaces = new Map<string, Workspace>();
+  readonly #files: OpenFiles;
+  readonly #slices: Slices;
   readonly #broken = new Map<string, number>();
   readonly #deadlines: Deadlines;
   readonly #outbox: Outbox;
-  /** On their way to be closed. */
-  readonly #closing = new Set<string>();
   #publish: Publish = () => {};
+  #isWaking = false;
   /** No command is taken any more; what is under way may still be recorded. */
   #isStopping = false;
   /** Every file is closed, or about to be. */
@@ -72,13 +84,17 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#folder = join(options.dataDir, 'workspaces');
-    this.#maxOpen = options.maxOpen ?? defaultMaxOpen;
     makeFolder(this.#folder);
-    const { clock, log } = options;
+    // What an ended process left of files that it was making.
+    for (const name of readdirSync(this.#folder)) if (/\.part(?:-wal|-shm)?$/.test(name)) rmSync(join(this.#folder, name));
+    const { clock, log, checkpoints, slices = new Slices(), maxOpen = defaultMaxOpen } = options;
     const random = options.random ?? Math.random;
     const workspace = (workspaceId: string): Workspace | undefined => this.workspace(workspaceId);
-    this.#deadlines = new Deadlines({ clock, log, commands: options.deadlines, workspace });
-    this.#outbox = new Outbox({ clock, log, kinds: options.outbox, workspace, random });
+    const whenOpen = (workspaceId: string): Promise<void> | undefined => this.whenOpen(workspaceId);
+    this.#slices = slices;
+    this.#files = new OpenFiles({ clock, log, slices, checkpoints, maxOpen });
+    this.#deadlines = new Deadlines({ clock, log, commands: options.deadlines, workspace, whenOpen });
+    this.#outbox = new Outbox({ clock, log, kinds: options.outbox, workspace, whenOpen, random });
     this.#ageLater();
   }
 
@@ -93,82 +109,159 @@ export class Engine {
    */
   execute<Params, Result>(definition: CommandDefinition<Params, Result>, request: CommandRequest<Params>): Promise<Result> {
     return new Promise((resolve, reject) => {
-      if (this.#isStopping) throw new WorkspaceUnavailable('the service is stopping');
-      const workspace = this.workspace(request.workspaceId);
-      if (workspace === undefined) throw new WorkspaceUnavailable(`workspace ${request.workspaceId} has no file`);
-      workspace.submit(definition, request, (error, result) => {
-        if (error === undefined) resolve(result as Result);
-        else reject(error);
-      });
+      const submit = (): void => {
+        if (this.#isStopping) throw new WorkspaceUnavailable('the service is stopping');
+        const workspace = this.workspace(request.workspaceId);
+        if (workspace === undefined) throw new WorkspaceUnavailable(`workspace ${request.workspaceId} has no file`);
+        workspace.submit(definition, request, (error, result) => {
+          if (error === undefined) resolve(result as Result);
+          else reject(error);
+        });
+      };
+      const opening = this.#isStopping ? undefined : this.whenOpen(request.workspaceId);
+      if (opening === undefined) submit();
+      else opening.then(submit).catch(reject);
     });
   }
 
-  /** The open workspace, opened if need be; undefined when there is none. Throws WorkspaceUnavailable. */
+  /**
+   * The workspace; undefined when there is none. Its file is opened here and now if need be, on the loop: who can wait asks
+   * whenOpen() first. Throws WorkspaceUnavailable.
+   */
   workspace(workspaceId: string): Workspace | undefined {
-    const open = this.#open.get(workspaceId);
-    if (open !== undefined) {
-      if (this.#open.size > this.#maxOpen / 2) {
-        this.#open.delete(workspaceId);
-        this.#open.set(workspaceId, open);
-      }
-      return open;
+    const known = this.#workspaces.get(workspaceId);
+    if (known !== undefined && !this.#stopped) {
+      this.#files.touch(known);
+      return known;
     }
     // Not undefined, which would say that there is no such workspace.
     if (this.#stopped) throw new WorkspaceUnavailable('the service is stopping');
-    if (!uuid.test(workspaceId) || !existsSync(this.#pathOf(workspaceId))) return undefined;
+    if (!this.#isThere(workspaceId)) {
+      if (this.#options.isKnown?.(workspaceId) !== true) return undefined;
+      throw this.#unavailable(workspaceId, new Error('its file is missing'));
+    }
     return this.#openFile(workspaceId);
   }
 
-  /** Makes the file of a new workspace. Throws WorkspaceUnavailable. */
-  create(workspaceId: string): Workspace {
+  /** Undefined when the workspace can be used at once, or not at all. Else resolves when its file was opened in its turn, or could not be. */
+  whenOpen(workspaceId: string): Promise<void> | undefined {
+    if (this.#files.isOpen(workspaceId) || this.#stopped) return undefined;
+    const path = this.#pathOf(workspaceId);
+    const parked = this.#workspaces.get(workspaceId);
+    if (parked !== undefined) return this.#files.whenOpen(workspaceId, { path, isFound: false, open: () => parked.db.wake() });
+    if (this.#isBroken(workspaceId) || !this.#isThere(workspaceId)) return undefined;
+    return this.#files.whenOpen(workspaceId, { path, isFound: true, open: () => void this.workspace(workspaceId) });
+  }
+
+  /** Makes the file of a new workspace. Rejects with WorkspaceUnavailable. */
+  async create(workspaceId: string): Promise<Workspace> {
     if (this.#isStopping) throw new WorkspaceUnavailable('the service is stopping');
-    return this.#open.get(workspaceId) ?? this.#openFile(workspaceId);
+    if (!this.#isThere(workspaceId)) {
+      await Database.makeFile(this.#pathOf(workspaceId), workspaceMigrations).catch((cause: unknown) => {
+        throw new WorkspaceUnavailable('the file of a new workspace cannot be made', { cause });
+      });
+    }
+    await this.whenOpen(workspaceId);
+    return this.workspace(workspaceId) ?? this.#openFile(workspaceId);
   }
 
   /** Removes the file of a workspace that never came to be. Whatever is in it is lost. */
   async discard(workspaceId: string): Promise<void> {
-    const workspace = this.#open.get(workspaceId);
+    const workspace = this.#workspaces.get(workspaceId);
     await workspace?.drained();
-    this.#open.delete(workspaceId);
+    this.#workspaces.delete(workspaceId);
+    this.#files.forget(workspaceId);
     workspace?.db.close();
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${this.#pathOf(workspaceId)}${suffix}`, { force: true });
   }
 
   /** Calls back once what could be seen of the workspace at `seenMs` of monotonicMs(), or can be seen at this moment, is durable. */
   whenDurable(workspaceId: string, call: () => void, seenMs?: number): void {
-    const workspace = this.#open.get(workspaceId);
+    const workspace = this.#workspaces.get(workspaceId);
     if (workspace === undefined) call();
     else workspace.lane.whenDurable(call, seenMs);
   }
 
-  /** Sets the alarms of every workspace from its rows and shows each to `visit`, a file per turn of the loop, so that requests are served meanwhile. */
-  async wakeAll(visit: (workspace: Workspace) => void = () => {}): Promise<void> {
-    for (const name of readdirSync(this.#folder)) {
-      const workspaceId = name.replace(/\.db$/, '');
-      if (!name.endsWith('.db') || !uuid.test(workspaceId)) continue;
+  /**
+   * Sets the alarms of every workspace from its rows and tells `visit` what else was seen of it. Those that were written to last come
+   * first. A file that an older program wrote is opened, which brings it up to date; the others are looked into off the loop. Last, what
+   * ended processes left of logs is copied back.
+   */
+  async wakeAll(visit: (workspaceId: string, glance: Glance) => void = () => {}): Promise<void> {
+    this.#isWaking = true;
+    const ids = await this.#byRecency();
+    for (const workspaceId of ids) {
       if (this.#stopped) return;
-      try {
-        const workspace = this.workspace(workspaceId);
-        if (workspace !== undefined) visit(workspace);
-      } catch {
+      await this.#wake(workspaceId, visit).catch(() => {
         // Logged where it was opened; the others go on.
-      }
-      await new Promise((resolve) => setImmediate(resolve));
+      });
+    }
+    this.#isWaking = false;
+    for (const workspaceId of ids) {
+      if (this.#stopped) return;
+      if (!this.#workspaces.has(workspaceId) && statSync(`${this.#pathOf(workspaceId)}-wal`, { throwIfNoEntry: false }) !== undefined) await this.#options.checkpoints.tidy(this.#pathOf(workspaceId)).catch(() => undefined);
     }
   }
 
-  get figures(): { openWorkspaces: number; laneDepth: number; actors: number; outboxUnderWay: number } {
+  async #wake(workspaceId: string, visit: (workspaceId: string, glance: Glance) => void): Promise<void> {
+    const look = this.#options.glance ?? ((path: string): Promise<Glance> => Promise.resolve(glanceAt({ path, model: undefined })));
+    const open = async (): Promise<void> => {
+      await this.whenOpen(workspaceId);
+      this.workspace(workspaceId);
+    };
+    let glance: Glance;
+    try {
+      glance = await look(this.#pathOf(workspaceId));
+      if (glance.state === 'old') {
+        await open();
+        glance = await look(this.#pathOf(workspaceId));
+      }
+    } catch {
+      // Opening it says what is wrong with it, or sets its alarms.
+      await open();
+      return;
+    }
+    if (glance.state === 'current') {
+      this.#deadlines.watch(workspaceId, timeOr(glance.deadlineAt));
+      this.#outbox.watch(workspaceId, timeOr(glance.outboxAt));
+    }
+    visit(workspaceId, glance);
+  }
+
+  /** By their files and logs. */
+  async #byRecency(): Promise<string[]> {
+    const ids = readdirSync(this.#folder).flatMap((name) => (name.endsWith('.db') && uuid.test(name.slice(0, -'.db'.length)) ? [name.slice(0, -'.db'.length)] : []));
+    const writtenMs = new Map<string, number>();
+    const timeOf = (path: string): Promise<number> => stat(path).then(({ mtimeMs, size }) => (size === 0 ? 0 : mtimeMs), () => 0);
+    for (let first = 0; first < ids.length; first += statsAtOnce) {
+      const times = ids.slice(first, first + statsAtOnce).map(async (workspaceId) => {
+        const path = this.#pathOf(workspaceId);
+        writtenMs.set(workspaceId, Math.max(await timeOf(path), await timeOf(`${path}-wal`)));
+      });
+      await Promise.all(times);
+    }
+    return ids.sort((a, b) => (writtenMs.get(b) ?? 0) - (writtenMs.get(a) ?? 0) || (a < b ? -1 : 1));
+  }
+
+  /** `filesWaiting` counts those that wait for their turn to be opened, and one more until wakeAll() has looked at all. */
+  get figures(): { openWorkspaces: number; filesWaiting: number; laneDepth: number; actors: number; outboxUnderWay: number } {
     let laneDepth = 0;
     let actors = 0;
-    for (const workspace of this.#open.values()) {
+    for (const workspace of this.#files.values()) {
       laneDepth += workspace.lane.depth;
       actors += workspace.registry.size;
     }
-    return { openWorkspaces: this.#open.size, laneDepth, actors, outboxUnderWay: this.#outbox.underWay };
+    return { openWorkspaces: this.#files.size, filesWaiting: this.#files.waiting + (this.#isWaking ? 1 : 0), laneDepth, actors, outboxUnderWay: this.#outbox.underWay };
   }
 
+  /** Those whose file is open. */
   openWorkspaces(): IterableIterator<Workspace> {
-    return this.#open.values();
+    return this.#files.values();
+  }
+
+  /** Those of them for which something is done outside, or is to be. */
+  workspacesWithOutsideWork(): Workspace[] {
+    return [...this.#files.values()].filter(({ workspaceId }) => this.#outbox.isAtWork(workspaceId));
   }
 
   /** From here on nothing happens by itself: no deadline fires, no outside work starts. Resolves when what is under way has ended. */
@@ -190,47 +283,60 @@ export class Engine {
     void this.rest();
     await this.drained();
     this.#stopped = true;
-    const open = [...this.#open.values()];
-    this.#open.clear();
     const endMs = clock.now() + closeForMs;
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      next.db.close();
-      if (clock.now() > endMs) break;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    if (open.length > 0) log.warn({ files: open.length }, 'files were left open for want of time; nothing in them is lost');
+    const left = await this.#files.close(() => clock.now() <= endMs);
+    // Nobody wakes them any more.
+    for (const { db } of this.#workspaces.values()) if (db.isParked) db.close();
+    if (left > 0) log.warn({ files: left }, 'files were left open for want of time; nothing in them is lost');
   }
 
   #busy(): Workspace[] {
-    return [...this.#open.values()].filter((workspace) => workspace.isBusy);
+    return [...this.#files.values()].filter((workspace) => workspace.isBusy);
   }
 
-  #openFile(workspaceId: string): Workspace {
+  #isThere(workspaceId: string): boolean {
+    return uuid.test(workspaceId) && existsSync(this.#pathOf(workspaceId));
+  }
+
+  /** Could not be opened a moment ago. */
+  #isBroken(workspaceId: string): boolean {
+    return this.#options.clock.now() < (this.#broken.get(workspaceId) ?? 0);
+  }
+
+  #unavailable(workspaceId: string, cause: unknown): WorkspaceUnavailable {
     const { clock, log } = this.#options;
-    const brokenUntil = this.#broken.get(workspaceId) ?? 0;
-    if (clock.now() < brokenUntil) throw new WorkspaceUnavailable(`workspace ${workspaceId} cannot be opened`);
-    let workspace: Workspace;
-    try {
-      workspace = this.#read(workspaceId);
-    } catch (cause) {
+    if (!this.#isBroken(workspaceId)) {
       this.#broken.set(workspaceId, clock.now() + reopenAfterMs);
       log.error({ workspaceId, err: cause }, 'a workspace cannot be opened; the others go on');
       // Its deadlines and mails wait too, and nobody may ask for it before they are due.
       this.#deadlines.watch(workspaceId, clock.now() + wakeAfterMs);
-      throw new WorkspaceUnavailable(`workspace ${workspaceId} cannot be opened`, { cause });
+    }
+    return new WorkspaceUnavailable(`workspace ${workspaceId} cannot be opened`, { cause });
+  }
+
+  #openFile(workspaceId: string): Workspace {
+    if (this.#isBroken(workspaceId)) throw new WorkspaceUnavailable(`workspace ${workspaceId} cannot be opened`);
+    let workspace: Workspace;
+    try {
+      workspace = this.#read(workspaceId);
+    } catch (cause) {
+      throw this.#unavailable(workspaceId, cause);
     }
     this.#broken.delete(workspaceId);
-    this.#open.set(workspaceId, workspace);
+    this.#workspaces.set(workspaceId, workspace);
+    this.#files.add(workspace);
     const { deadlineMs, outboxMs } = workspace.earliest();
     this.#deadlines.watch(workspaceId, deadlineMs);
     this.#outbox.watch(workspaceId, outboxMs);
-    if (this.#open.size > this.#maxOpen) this.#closeIdle(workspaceId);
     return workspace;
   }
 
   #read(workspaceId: string): Workspace {
     const { clock, ids, log } = this.#options;
-    const db = Database.openWriter(this.#pathOf(workspaceId), workspaceMigrations, this.#options.syncToDisk);
+    const path = this.#pathOf(workspaceId);
+    // It would be made anew, as if the workspace had never been.
+    if (statSync(path).size === 0) throw new Error('its file is empty');
+    const db = Database.openWriter(path, workspaceMigrations, this.#options.syncToDisk);
     try {
       const workspace: Workspace = new Workspace({
         workspaceId,
@@ -238,6 +344,7 @@ export class Engine {
         clock,
         ids,
         log,
+        slices: this.#slices,
         hooks: {
           publish: (id, events) => {
             try {
@@ -249,6 +356,7 @@ export class Engine {
           },
           deadlineSet: (id, dueMs) => this.#deadlines.watch(id, dueMs),
           outboxFilled: (id, nextMs) => this.#outbox.watch(id, nextMs),
+          atRest: () => this.#files.atRest(),
           onSyncFailed: this.#options.onSyncFailed,
           onBatch: (figures) => {
             this.#options.checkpoints.watch(workspace);
@@ -265,39 +373,19 @@ export class Engine {
     }
   }
 
-  /** Closes the least recently used files that have nothing under way, down to the bound. Their alarms stay set. */
-  #closeIdle(justOpened: string): void {
-    for (const [workspaceId, workspace] of this.#open) {
-      if (this.#open.size - this.#closing.size <= this.#maxOpen) return;
-      if (workspaceId === justOpened || !workspace.idle || this.#closing.has(workspaceId)) continue;
-      const { logFrames, copiedFrames } = workspace.db.logLength();
-      if (logFrames === copiedFrames) {
-        this.#open.delete(workspaceId);
-        workspace.db.close();
-      } else {
-        // Closing it as it is would copy its log back here, on the loop.
-        this.#closing.add(workspaceId);
-        void this.#options.checkpoints.copyBack(workspace).then(() => this.#closeCopied(workspaceId, workspace));
-      }
-    }
-  }
-
-  /** Unless it came back into use meanwhile. */
-  #closeCopied(workspaceId: string, workspace: Workspace): void {
-    this.#closing.delete(workspaceId);
-    if (this.#stopped || this.#open.get(workspaceId) !== workspace || !workspace.idle || this.#open.size <= this.#maxOpen) return;
-    this.#open.delete(workspaceId);
-    workspace.db.close();
-  }
-
   #ageLater(): void {
     this.#options.clock.after(ageEveryMs, () => {
-      for (const workspace of this.#open.values()) workspace.registry.age();
-      if (!this.#stopped) this.#ageLater();
+      if (this.#stopped) return;
+      this.#files.age();
+      this.#ageLater();
     });
   }
 
   #pathOf(workspaceId: string): string {
     return join(this.#folder, `${workspaceId}.db`);
   }
+}
+
+function timeOr(at: string | undefined): number {
+  return at === undefined ? Number.POSITIVE_INFINITY : Date.parse(at);
 }

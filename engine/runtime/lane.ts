@@ -3,6 +3,7 @@
 // the order they came. While one sync is under way the next batch runs; what comes then gathers. Knows no table, no rule and no timer.
 
 import { type Database, monotonicMs } from '../../store/database.ts';
+import { Slices } from './slices.ts';
 
 /** One unit of work. `run` is synchronous; what it throws undoes what it wrote. `settle` is called once, after the disk. */
 export interface Job {
@@ -23,7 +24,7 @@ export class CommitFailed extends Error {
   override readonly name = 'CommitFailed';
 }
 
-/** One transaction at the most. Bounds how long the loop is held: at 25 µs a command, 13 ms. */
+/** One transaction at the most. How long it may hold the loop is the slice's to say: at 25 µs a command this many would take 13 ms. */
 const maxBatch = 512;
 /** Batches on their way to the disk at once: while it takes one, the next runs. More would only make each smaller. */
 const maxSyncing = 2;
@@ -35,6 +36,8 @@ export interface LaneHooks {
   onBegin?(): void;
   /** The batch is durable and every job in it is settled. */
   onDurable?(): void;
+  /** Who held it has let go. */
+  onReleased?(): void;
   /** What was run since the last commit is undone: forget every state held in memory. It may be run again at once. */
   onUndone?(): void;
   /** A batch could not be committed. Its jobs are settled with an error, in their turn. */
@@ -46,7 +49,8 @@ export interface LaneHooks {
 
 /** What was run in one transaction, on its way to the disk. */
 interface Batch {
-  readonly jobs: readonly Job[];
+  /** In the order they ran. */
+  readonly jobs: Job[];
   /** What each job that did not hold threw. */
   readonly errors: Map<Job, unknown>;
   /** Calls of whenDurable() that saw it. */
@@ -59,6 +63,7 @@ interface Batch {
 export class Lane {
   readonly #db: Database;
   readonly #hooks: LaneHooks;
+  readonly #slices: Slices;
   #queue: Job[] = [];
   /** In the order they ran. */
   readonly #syncing: Batch[] = [];
@@ -66,9 +71,11 @@ export class Lane {
   #holds = 0;
   #atRest: (() => void)[] = [];
 
-  constructor(db: Database, hooks: LaneHooks) {
+  /** Lanes of one process share its loop by sharing `slices`. */
+  constructor(db: Database, hooks: LaneHooks, slices: Slices = new Slices()) {
     this.#db = db;
     this.#hooks = hooks;
+    this.#slices = slices;
   }
 
   get depth(): number {
@@ -108,6 +115,7 @@ export class Lane {
   release(): void {
     this.#holds -= 1;
     this.#schedule();
+    this.#hooks.onReleased?.();
   }
 
   /** Resolves when nothing waits and nothing is under way. */
@@ -122,20 +130,18 @@ export class Lane {
   #schedule(): void {
     if (this.#scheduled || this.#syncing.length >= maxSyncing || this.#holds > 0 || this.#queue.length === 0) return;
     this.#scheduled = true;
-    setImmediate(() => {
+    this.#slices.add(() => {
       this.#scheduled = false;
       if (this.#holds === 0) this.#turn();
     });
   }
 
   #turn(): void {
-    const jobs = this.#queue.length <= maxBatch ? this.#queue : this.#queue.slice(0, maxBatch);
-    this.#queue = this.#queue.length <= maxBatch ? [] : this.#queue.slice(maxBatch);
-    const batch: Batch = { jobs, errors: new Map(), afterwards: [], committingMs: Number.POSITIVE_INFINITY, state: 'syncing' };
+    const batch: Batch = { jobs: [], errors: new Map(), afterwards: [], committingMs: Number.POSITIVE_INFINITY, state: 'syncing' };
     this.#syncing.push(batch);
     const startedAt = performance.now();
     try {
-      this.#runAll(batch);
+      this.#runAll(batch, startedAt + this.#slices.batchMs);
       batch.committingMs = monotonicMs();
       this.#db.commit();
     } catch (error) {
@@ -151,32 +157,51 @@ export class Lane {
         this.#hooks.onSyncFailed(error);
         return;
       }
-      this.#hooks.onBatch?.({ jobs: jobs.length, commitMs: committedAt - startedAt, syncMs: performance.now() - committedAt });
+      this.#hooks.onBatch?.({ jobs: batch.jobs.length, commitMs: committedAt - startedAt, syncMs: performance.now() - committedAt });
       this.#land(batch, 'durable');
     });
     this.#schedule();
   }
 
   /**
-   * Without savepoints, which would cost a fifth of every command: who is refused has seldom written before. When one has, the
-   * whole batch is undone and run again with them. Throws when SQLite gave up the whole transaction.
+   * Runs what waits, until it is as much as a batch may be or its time is over; the rest waits for the next. Without savepoints,
+   * which would cost a fifth of every command: who is refused has seldom written before. When one has, the whole batch is undone
+   * and run again with them. Throws when SQLite gave up the whole transaction.
    */
-  #runAll(batch: Batch): void {
-    this.#hooks.onBegin?.();
-    this.#db.begin();
-    for (const job of batch.jobs) {
-      const { writeCount } = this.#db;
-      try {
-        job.run();
-      } catch (error) {
-        if (!this.#db.inTransaction) throw error;
-        if (this.#db.writeCount !== writeCount) {
+  #runAll(batch: Batch, untilMs: number): void {
+    // Taken out before they run: what they ask for themselves comes behind all that waits.
+    const jobs = this.#queue.splice(0, maxBatch);
+    let isCareful = false;
+    try {
+      this.#hooks.onBegin?.();
+      this.#db.begin();
+      for (const job of jobs) {
+        batch.jobs.push(job);
+        if (isCareful) this.#runCarefully(batch, job);
+        else if (!this.#run(batch, job)) {
+          isCareful = true;
           this.#runAgain(batch);
-          return;
         }
-        this.#refuse(batch, job, error);
+        if (performance.now() >= untilMs) break;
       }
+    } catch (error) {
+      batch.jobs.push(...jobs.slice(batch.jobs.length));
+      throw error;
     }
+    if (batch.jobs.length < jobs.length) this.#queue.unshift(...jobs.slice(batch.jobs.length));
+  }
+
+  /** False when it threw after it had written. */
+  #run(batch: Batch, job: Job): boolean {
+    const { writeCount } = this.#db;
+    try {
+      job.run();
+    } catch (error) {
+      if (!this.#db.inTransaction) throw error;
+      if (this.#db.writeCount !== writeCount) return false;
+      this.#refuse(batch, job, error);
+    }
+    return true;
   }
 
   #runAgain(batch: Batch): void {
@@ -184,19 +209,21 @@ export class Lane {
     this.#hooks.onUndone?.();
     batch.errors.clear();
     this.#db.begin();
-    for (const job of batch.jobs) {
-      this.#db.savepoint();
-      try {
-        job.run();
-      } catch (error) {
-        if (!this.#db.inTransaction) throw error;
-        this.#db.rollbackToSavepoint();
-        this.#refuse(batch, job, error);
-        continue;
-      }
-      // Outside of the try: what the job left in memory stands already, so if this fails the whole batch goes.
-      this.#db.release();
+    for (const job of batch.jobs) this.#runCarefully(batch, job);
+  }
+
+  #runCarefully(batch: Batch, job: Job): void {
+    this.#db.savepoint();
+    try {
+      job.run();
+    } catch (error) {
+      if (!this.#db.inTransaction) throw error;
+      this.#db.rollbackToSavepoint();
+      this.#refuse(batch, job, error);
+      return;
     }
+    // Outside of the try: what the job left in memory stands already, so if this fails the whole batch goes.
+    this.#db.release();
   }
 
   #refuse(batch: Batch, job: Job, error: unknown): void {

@@ -86,6 +86,7 @@ export class Outbox {
   readonly #log: Log;
   readonly #kinds: OutboxKinds;
   readonly #workspace: (workspaceId: string) => Workspace | undefined;
+  readonly #whenOpen: (workspaceId: string) => Promise<void> | undefined;
   readonly #random: () => number;
   readonly #alarms: Alarms;
   readonly #budgets: readonly Budget[];
@@ -95,18 +96,24 @@ export class Outbox {
   #idle: (() => void)[] = [];
   #stopped = false;
 
-  constructor(options: { clock: Clock; log: Log; kinds: OutboxKinds; workspace: (workspaceId: string) => Workspace | undefined; random: () => number }) {
+  constructor(options: { clock: Clock; log: Log; kinds: OutboxKinds; workspace: (workspaceId: string) => Workspace | undefined; whenOpen: (workspaceId: string) => Promise<void> | undefined; random: () => number }) {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#kinds = options.kinds;
     this.#budgets = budgetsOf(options.kinds);
     this.#workspace = options.workspace;
+    this.#whenOpen = options.whenOpen;
     this.#random = options.random;
     this.#alarms = new Alarms(options.clock, (workspaceId) => this.#drain(workspaceId));
   }
 
   watch(workspaceId: string, nextMs: number): void {
     if (!this.#stopped) this.#alarms.set(workspaceId, nextMs);
+  }
+
+  /** Something of this workspace is under way or has its time to come. */
+  isAtWork(workspaceId: string): boolean {
+    return this.#underWay.has(workspaceId) || this.#alarms.isSet(workspaceId);
   }
 
   get underWay(): number {
@@ -130,7 +137,15 @@ export class Outbox {
     });
   }
 
+  /** In its turn, if its file is to be opened. */
   #drain(workspaceId: string): void {
+    if (this.#stopped) return;
+    const opening = this.#whenOpen(workspaceId);
+    if (opening === undefined) this.#startDue(workspaceId);
+    else void opening.then(() => this.#startDue(workspaceId));
+  }
+
+  #startDue(workspaceId: string): void {
     if (this.#stopped) return;
     try {
       const workspace = this.#workspace(workspaceId);

@@ -1,5 +1,6 @@
-// One open workspace: its file, its lane, the states in memory, and what waits for a time. Turns commands into jobs of the
-// lane and, once they are durable, publishes events in order, arms deadlines and wakes the outbox.
+// One workspace: its file, its lane, the states in memory, and what waits for a time. Turns commands into jobs of the lane and,
+// once they are durable, publishes events in order, arms deadlines and wakes the outbox. It stays the same for as long as the
+// process lives, also while its file is parked, so that who waits for something may keep it, or a view of it.
 
 import type { Database } from '../../store/database.ts';
 import { earliestDeadlineAt } from '../../store/deadlines.ts';
@@ -12,12 +13,15 @@ import type { Ids } from './ids.ts';
 import { Lane, type LaneHooks } from './lane.ts';
 import type { Log } from './log.ts';
 import { Registry } from './registry.ts';
+import type { Slices } from './slices.ts';
 
 export interface WorkspaceHooks {
   /** Durable events of one batch, in the order of their sequence. */
   publish(workspaceId: string, events: readonly PublishedEvent[]): void;
   deadlineSet(workspaceId: string, dueMs: number): void;
   outboxFilled(workspaceId: string, nextMs: number): void;
+  /** Nothing is under way any more, as far as it can tell. */
+  atRest(): void;
   onSyncFailed: LaneHooks['onSyncFailed'];
   onBatch: NonNullable<LaneHooks['onBatch']>;
 }
@@ -40,7 +44,7 @@ export class Workspace implements ContextHost {
   #earliestOutboxMs = Number.POSITIVE_INFINITY;
   #releasing = false;
 
-  constructor(options: { workspaceId: string; db: Database; clock: Clock; ids: Ids; log: Log; hooks: WorkspaceHooks }) {
+  constructor(options: { workspaceId: string; db: Database; clock: Clock; ids: Ids; log: Log; slices: Slices; hooks: WorkspaceHooks }) {
     this.workspaceId = options.workspaceId;
     this.db = options.db;
     this.ids = options.ids;
@@ -50,11 +54,12 @@ export class Workspace implements ContextHost {
     this.lastSeq = newestSeq(options.db);
     this.publishedSeq = this.lastSeq;
     this.#seqAtBegin = this.lastSeq;
-    this.lane = new Lane(options.db, {
+    const hooks: LaneHooks = {
       onBegin: () => {
         this.#seqAtBegin = this.lastSeq;
       },
       onDurable: () => this.#releaseSoon(),
+      onReleased: () => options.hooks.atRest(),
       onUndone: () => {
         this.registry.clear();
         // Remembered, since a read could fail as the batch did.
@@ -63,7 +68,8 @@ export class Workspace implements ContextHost {
       onBroken: (error) => options.log.error({ workspaceId: this.workspaceId, err: error }, 'a batch could not be committed'),
       onSyncFailed: options.hooks.onSyncFailed,
       onBatch: options.hooks.onBatch,
-    });
+    };
+    this.lane = new Lane(options.db, hooks, options.slices);
   }
 
   /** Queues a command. `settle` is called once, when the outcome is durable: with the result, or with what refused it. */
@@ -142,6 +148,7 @@ export class Workspace implements ContextHost {
       this.#hooks.outboxFilled(this.workspaceId, this.#earliestOutboxMs);
       this.#earliestOutboxMs = Number.POSITIVE_INFINITY;
     }
+    this.#hooks.atRest();
   }
 }
 

@@ -60,7 +60,7 @@ export const authRoutes = [
         { workspaceId, agentId, email, name, subdomain: slugOf(name) },
         {
           make: async (subdomain) => {
-            engine.create(workspaceId);
+            await engine.create(workspaceId);
             return engine.execute(register, { workspaceId, caller: systemCaller, params: { agentId, email, passwordHash, workspaceName: name, subdomain, siteDomain, autoCloseDays: config.autoCloseDays, trialDays: config.billing.provider === 'stripe' ? config.billing.trialDays : undefined } });
           },
           remove: () => engine.discard(workspaceId),
@@ -103,7 +103,7 @@ export const authRoutes = [
     refusals: [],
     async run({ body }, services) {
       services.signInGuard.requireResetMail(body.email);
-      const found = findAgent(services, body.email);
+      const found = await findAgent(services, body.email);
       // An unknown address waits for a disk too, so that the time tells nothing.
       if (found === undefined) await services.directory.change(() => undefined);
       else await services.engine.execute(requestReset, { workspaceId: found.workspace.id, caller: systemCaller, params: { agentId: found.agent.id, baseUrl: services.config.baseUrl } });
@@ -124,7 +124,7 @@ export const authRoutes = [
     reply: { status: 200, schema: Session },
     refusals: ['reset_token_expired'],
     async run({ body, ip, userAgent }, services) {
-      const view = viewOfSecret(services, body.token) ?? refuse('reset_token_expired');
+      const view = (await viewOfSecret(services, body.token)) ?? refuse('reset_token_expired');
       const agent = requireResetting(view, body.token);
       await requireStrong(services, { password: body.newPassword, field: 'newPassword', known: [agent.email, agent.name, theWorkspace(view).name] });
       const passwordHash = await services.hasher.hash(body.newPassword, networkOf(ip));
@@ -160,7 +160,7 @@ export const authRoutes = [
     reply: { status: 200, schema: Session },
     refusals: ['gone', 'email_taken'],
     async run({ body, ip }, services) {
-      const view = viewOfSecret(services, body.code) ?? refuse('not_found');
+      const view = (await viewOfSecret(services, body.code)) ?? refuse('not_found');
       const agent = requireInvited(view, body.code);
       await requireStrong(services, { password: body.password, field: 'password', known: [agent.email, body.name ?? agent.name, theWorkspace(view).name] });
       const passwordHash = await services.hasher.hash(body.password, networkOf(ip));
@@ -183,8 +183,9 @@ async function sessionOf(services: Services, { agent, workspace }: SignedIn) {
   };
 }
 
-function viewOfSecret(services: Services, secret: string): View | undefined {
+async function viewOfSecret(services: Services, secret: string): Promise<View | undefined> {
   const workspaceId = workspaceIdIn(secret);
+  if (workspaceId !== undefined) await services.engine.whenOpen(workspaceId);
   return workspaceId === undefined ? undefined : services.engine.workspace(workspaceId)?.view(systemCaller);
 }
 

@@ -5,14 +5,13 @@ import Type from 'typebox';
 import { type EmailDomainView, emailDomainView, registerDomain, theEmailDomain } from '../../engine/email-domain.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { listInboundAddresses, setInboundAddresses } from '../../engine/inbound-addresses.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import type { View } from '../../engine/runtime/context.ts';
 import { listSuppressions, removeSuppression } from '../../engine/suppressions.ts';
 import { byCreated, pageOf } from '../cursor.ts';
 import { dkimKeyName } from '../outgoing-mail.ts';
 import { EmailDomain, InboundAddress, Suppression } from '../record-schemas.ts';
 import { route } from '../route.ts';
 import { CursorQuery, Email, Id, NextCursor, nullable, Url } from '../schemas.ts';
-import type { Services } from '../services.ts';
 import { openSecret } from '../workspace-secrets.ts';
 
 const Domain = Type.Object({ domain: EmailDomain });
@@ -104,7 +103,7 @@ export const emailRoutes = [
         made === undefined ? undefined : { name, records: made.records, selector: made.selector, sealedPrivateKey: services.secrets.seal(made.privateKey, dkimKeyName(workspaceId, name)) };
       const registered: EmailDomainView = await engine.execute(registerDomain, { workspaceId, caller, params: { name, domain, firstPauseMs: config.domainPollSeconds * 1000 } });
       // The one before is free for others now. The same one again may be claimed at this moment, and keeps its claim.
-      if (!isKnown) await directory.sweepDomains(verifiedDomainOf(services), { workspaceId });
+      if (!isKnown) await directory.giveBackDomains({ workspaceId, verified: verifiedDomainOf(view) });
       return { domain: registered };
     },
   }),
@@ -197,15 +196,7 @@ export const emailRoutes = [
   }),
 ];
 
-/** The domain that a workspace has verified, by its own file; null when that cannot be read now, which its opening put into the log. */
-export function verifiedDomainOf({ engine }: Pick<Services, 'engine'>): (workspaceId: string) => string | undefined | null {
-  return (workspaceId) => {
-    try {
-      const view = engine.workspace(workspaceId)?.view(systemCaller);
-      const domain = view === undefined ? undefined : theEmailDomain(view);
-      return domain?.status === 'verified' ? domain.name : undefined;
-    } catch {
-      return null;
-    }
-  };
+function verifiedDomainOf(view: View | undefined): string | undefined {
+  const domain = view === undefined ? undefined : theEmailDomain(view);
+  return domain?.status === 'verified' ? domain.name : undefined;
 }

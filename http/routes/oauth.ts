@@ -109,6 +109,7 @@ export const oauthRoutes = [
       const { grant_type: grantType, code, redirect_uri: redirectUri, code_verifier: codeVerifier, refresh_token: refreshToken, scope } = body;
       const execute = async (text: string, run: (workspaceId: string) => Promise<TokenOutcome>): Promise<RawReply> => {
         const workspaceId = workspaceOfToken(text);
+        if (workspaceId !== undefined) await services.engine.whenOpen(workspaceId);
         if (workspaceId === undefined || services.engine.workspace(workspaceId) === undefined || !mayServe(services, client, workspaceId)) return refused({ error: 'invalid_grant', description: 'This is not known.' }, authorization);
         const outcome = await run(workspaceId);
         return 'error' in outcome ? refused(outcome, authorization) : issued(outcome, workspaceId);

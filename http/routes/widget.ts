@@ -80,6 +80,7 @@ export const widgetRoutes = [
     async run({ body, ip, userAgent, origin }, services) {
       const { engine, visitorTokens } = services;
       const workspaceId = workspaceIdIn(body.siteId);
+      if (workspaceId !== undefined) await engine.whenOpen(workspaceId);
       const workspace = workspaceId === undefined ? undefined : engine.workspace(workspaceId);
       const site = workspace === undefined ? undefined : findSiteByEmbedId(workspace.db, body.siteId);
       if (workspaceId === undefined || workspace === undefined || site === undefined) refuse('not_found', { message: 'There is no site with this id.' });

@@ -225,6 +225,16 @@ function fillOrEmpty(sim: Simulation): void {
   else sim.fillDisk();
 }
 
+/** As beyond the bound of open files; what it left of its log may be copied back before it is used again. */
+async function park(sim: Simulation): Promise<void> {
+  const { db, idle } = sim.machine.workspace(sim.workspaceId);
+  if (!idle || sim.isFull) return;
+  const isLogLeft = db.park();
+  const isCopiedBack = isLogLeft && sim.random.next() < 0.5;
+  sim.note(`the file is parked${isCopiedBack ? ', its log copied back' : ''}`);
+  if (isCopiedBack) await sim.machine.parts.checkpointer.checkpoint(db.path);
+}
+
 /** The disk refuses to sync, upon which the process ends at once. */
 async function refuseSync(sim: Simulation): Promise<void> {
   if (sim.machine.disk.waiting === 0) return;
@@ -265,6 +275,7 @@ export const actions: readonly Action[] = [
   { weight: 8, act: pass },
   { weight: 1, act: jump },
   { weight: 2, act: fillOrEmpty },
+  { weight: 4, act: park },
   { weight: 0.3, act: refuseSync },
   { weight: 1.5, act: crash },
 ];

@@ -6,7 +6,8 @@ import { readConfig } from '../../http/config.ts';
 import type { Reply, RequestHead } from '../../http/pipeline.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
 import type { Workspace } from '../../engine/runtime/workspace.ts';
-import { Database } from '../../store/database.ts';
+import { Database, type LogLength } from '../../store/database.ts';
+import { glanceAt } from '../../store/glance.ts';
 import type { Reader } from '../../workers/reader.ts';
 import { MailRefused, type MailSender } from '../../workers/providers/mail.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -143,7 +144,9 @@ export class Machine {
       mail: post,
       reader: noReader,
       logFrameLimit,
-      checkpointer: { checkpoint: async (path) => this.#copyBack(path), stop: async () => {} },
+      checkpointer: { checkpoint: async (path) => this.#copyBack(path), glance: async (question) => glanceAt(question), stop: async () => {} },
+      // How quick this machine is must change nothing.
+      sliceLengths: { turnMs: Number.POSITIVE_INFINITY, batchMs: Number.POSITIVE_INFINITY },
       // The process ends, which is for the simulation to see to.
       onSyncFailed: () => {},
     });
@@ -208,12 +211,15 @@ export class Machine {
   #copyBack(path: string): { logFrames: number; copiedFrames: number } {
     if (this.isOver) throw new Error('the process is gone');
     const db = Database.openCheckpointer(path);
+    let length: LogLength;
     try {
-      const length = db.checkpoint();
+      length = db.checkpoint();
       this.disk.copiedBack(path);
-      return length;
     } finally {
       db.close();
     }
+    // Whoever closes a log last removes it.
+    this.disk.copiedBack(path);
+    return length;
   }
 }

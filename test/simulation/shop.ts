@@ -17,8 +17,8 @@ export async function openShop(sim: Simulation): Promise<void> {
   const ownerId = ids.uuid();
   const wanted = { workspaceId: sim.workspaceId, agentId: ownerId, name: 'Shop', subdomain: 'shop', email: 'owner@example.com' };
   await directory.withWorkspace(wanted, {
-    make: (subdomain) => {
-      engine.create(sim.workspaceId);
+    make: async (subdomain) => {
+      await engine.create(sim.workspaceId);
       return engine.execute(register, { workspaceId: sim.workspaceId, caller: systemCaller, params: { agentId: ownerId, email: 'owner@example.com', passwordHash: 'x', workspaceName: 'Shop', subdomain, siteDomain: 'shop.example', autoCloseDays } });
     },
     remove: () => engine.discard(sim.workspaceId),

@@ -234,7 +234,8 @@ export class Service {
       await Promise.all([...engine.openWorkspaces()].map((workspace) => workspace.drained()));
       // What takes long is done by threads and processes, which need the core that asking again and again would take.
       await new Promise((resolve) => (rounds < 50 ? setImmediate(resolve) : setTimeout(resolve, 0)));
-      quiet = engine.figures.laneDepth === 0 && engine.figures.outboxUnderWay === 0 ? quiet + 1 : 0;
+      const { laneDepth, outboxUnderWay, filesWaiting } = engine.figures;
+      quiet = laneDepth === 0 && outboxUnderWay === 0 && filesWaiting === 0 ? quiet + 1 : 0;
     }
   }
 

@@ -12,6 +12,7 @@ import { silentLog } from '../../engine/runtime/log.ts';
 import type { ActorKind } from '../../engine/runtime/registry.ts';
 import type { Workspace } from '../../engine/runtime/workspace.ts';
 import { Database } from '../../store/database.ts';
+import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { tempFolder } from './folder.ts';
 import { ManualClock } from './manual-clock.ts';
 import type { Teardown } from './service.ts';
@@ -86,8 +87,11 @@ export class Toy {
   /** A new workspace, ready to count. */
   workspace(): Workspace {
     const workspaceId = createIds(this.clock).uuid();
-    const workspace = this.engine.create(workspaceId);
-    workspace.db.run(tallies);
+    const db = Database.openWriter(join(this.dataDir, 'workspaces', `${workspaceId}.db`), workspaceMigrations);
+    db.run(tallies);
+    db.close();
+    const workspace = this.engine.workspace(workspaceId);
+    if (workspace === undefined) throw new Error('its file was made a moment ago');
     return workspace;
   }
 

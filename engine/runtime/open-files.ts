@@ -1,0 +1,217 @@
+// Which workspaces' files are open. So many at the most: beyond it the least recently used are parked, which costs no disk, and
+// opened again when they are used. Files are opened one after the other, in the order they were asked for, between other work; who
+// can wait for its turn asks whenOpen(). Logs that parking left are copied back later, by a thread.
+
+import { statSync } from 'node:fs';
+import { cacheKib } from '../../store/database.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+import type { Slices } from './slices.ts';
+import type { Workspace } from './workspace.ts';
+
+export interface OpenFilesOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly slices: Slices;
+  readonly checkpoints: Checkpoints;
+  readonly maxOpen: number;
+}
+
+/** A file that is to be opened in its turn. */
+interface Turn {
+  readonly opened: Promise<void>;
+  open(): void;
+  end(): void;
+}
+
+/** Of all open files together. Each has at least a fair share of it. */
+const allCachesKib = 128 * 1024;
+const leastCacheKib = 256;
+/** A file that nobody used for so many calls of age() is parked. */
+const unusedAges = 5;
+/** A log that parking left is copied back after so long, unless the file is used again: who comes back soon finds it as it was. */
+const copyBackAfterMs = 30_000;
+
+export class OpenFiles {
+  readonly #options: OpenFilesOptions;
+  /** In the order of their last use. */
+  readonly #open = new Map<string, Workspace>();
+  /** Files whose log was left, and since when. */
+  readonly #parked = new Map<string, { readonly path: string; readonly sinceMs: number }>();
+  readonly #copying = new Map<string, Promise<void>>();
+  readonly #turns = new Map<string, Turn>();
+  /** Whose file can be opened as soon as there is room, in the order they were asked for. */
+  readonly #ready: string[] = [];
+  #isOpening = false;
+  #cacheKib = cacheKib;
+  #isStopped = false;
+
+  constructor(options: OpenFilesOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Files that are to be opened in their turn. */
+  get waiting(): number {
+    return this.#turns.size;
+  }
+
+  values(): IterableIterator<Workspace> {
+    return this.#open.values();
+  }
+
+  /** A file that has just been opened for the first time. */
+  add(workspace: Workspace): void {
+    workspace.db.onWake(() => this.#enter(workspace));
+    this.#enter(workspace);
+  }
+
+  /** It is about to be used. */
+  touch(workspace: Workspace): void {
+    if (this.#open.size <= this.#options.maxOpen / 2 || !this.#open.delete(workspace.workspaceId)) return;
+    this.#open.set(workspace.workspaceId, workspace);
+  }
+
+  /** Gone for good, its file about to be removed. */
+  forget(workspaceId: string): void {
+    this.#open.delete(workspaceId);
+    this.#parked.delete(workspaceId);
+  }
+
+  isOpen(workspaceId: string): boolean {
+    return this.#open.has(workspaceId);
+  }
+
+  /**
+   * Resolves when the file at `path` was opened by `open`, or could not be. `isFound`: nobody of this process has had it open,
+   * so that a log beside it is what an ended one left, which is copied back first, off the loop.
+   */
+  whenOpen(workspaceId: string, file: { path: string; isFound: boolean; open(): void }): Promise<void> {
+    const waiting = this.#turns.get(workspaceId);
+    if (waiting !== undefined) return waiting.opened;
+    let end: () => void = () => {};
+    const opened = new Promise<void>((resolve) => (end = resolve));
+    this.#turns.set(workspaceId, { opened, open: file.open, end });
+    void this.#prepare(workspaceId, file).finally(() => {
+      this.#ready.push(workspaceId);
+      this.#openNext();
+    });
+    return opened;
+  }
+
+  /** Something came to rest, so that there may be room. */
+  atRest(): void {
+    if (this.#ready.length > 0) this.#openNext();
+  }
+
+  /** Called now and then. Parks what nobody used for a while, and copies back what was left long enough. */
+  age(): void {
+    for (const [workspaceId, workspace] of this.#open) {
+      workspace.registry.age();
+      if (workspace.db.age() >= unusedAges && workspace.idle) this.#park(workspaceId, workspace);
+    }
+    void this.#copyBackAll((sinceMs) => sinceMs + copyBackAfterMs <= this.#options.clock.now());
+  }
+
+  /** Closes every file, and copies back what was left, as long as `hasTime` says. Returns how many were left. */
+  async close(hasTime: () => boolean): Promise<number> {
+    this.#isStopped = true;
+    for (const turn of this.#turns.values()) turn.end();
+    const open = [...this.#open.values()];
+    this.#open.clear();
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      next.db.close();
+      if (!hasTime()) break;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await this.#copyBackAll(hasTime);
+    return open.length + this.#parked.size;
+  }
+
+  #enter(workspace: Workspace): void {
+    this.#parked.delete(workspace.workspaceId);
+    this.#open.set(workspace.workspaceId, workspace);
+    this.#makeRoom(this.#options.maxOpen, workspace.workspaceId);
+    this.#shareCaches();
+    workspace.db.limitCache(this.#cacheKib);
+  }
+
+  async #prepare(workspaceId: string, { path, isFound }: { path: string; isFound: boolean }): Promise<void> {
+    await this.#copying.get(workspaceId);
+    // What is wrong with it is said by who opens it.
+    if (isFound && logBytes(path) > 0) await this.#options.checkpoints.recover(path).catch(() => undefined);
+  }
+
+  #openNext(): void {
+    if (this.#isOpening || this.#isStopped) return;
+    this.#isOpening = true;
+    this.#options.slices.add(() => {
+      this.#isOpening = false;
+      const [workspaceId] = this.#ready;
+      if (workspaceId === undefined || this.#isStopped) return;
+      // Else one that comes to rest makes room.
+      if (!this.#makeRoom(this.#options.maxOpen - 1)) return;
+      this.#ready.shift();
+      const turn = this.#turns.get(workspaceId);
+      this.#turns.delete(workspaceId);
+      try {
+        turn?.open();
+      } catch {
+        // Told to who asks for it.
+      }
+      turn?.end();
+      if (this.#ready.length > 0) this.#openNext();
+    });
+  }
+
+  /** Parks the least recently used files that have nothing under way until no more than `count` are open. False when too many have. */
+  #makeRoom(count: number, except?: string): boolean {
+    for (const [workspaceId, workspace] of this.#open) {
+      if (this.#open.size <= count) return true;
+      if (workspaceId !== except && workspace.idle) this.#park(workspaceId, workspace);
+    }
+    return this.#open.size <= count;
+  }
+
+  #park(workspaceId: string, workspace: Workspace): void {
+    const { path } = workspace.db;
+    try {
+      if (workspace.db.park()) this.#parked.set(workspaceId, { path, sinceMs: this.#options.clock.now() });
+    } catch (error) {
+      this.#options.log.error({ workspaceId, err: error }, 'a file could not be parked; it stays open');
+      return;
+    }
+    workspace.registry.clear();
+    this.#open.delete(workspaceId);
+  }
+
+  async #copyBackAll(isTime: (sinceMs: number) => boolean): Promise<void> {
+    for (const [workspaceId, { path, sinceMs }] of this.#parked) {
+      if (!isTime(sinceMs)) return;
+      const copying = this.#options.checkpoints
+        .tidy(path)
+        .then(() => void this.#parked.delete(workspaceId))
+        .catch((error: unknown) => this.#options.log.error({ workspaceId, err: error }, 'a log that was left could not be copied back; nothing in it is lost'))
+        .finally(() => this.#copying.delete(workspaceId));
+      this.#copying.set(workspaceId, copying);
+      await copying;
+    }
+  }
+
+  /** Halved when twice as many are open, so that it changes seldom. */
+  #shareCaches(): void {
+    let share = cacheKib;
+    while (share > leastCacheKib && share * this.#open.size > allCachesKib) share /= 2;
+    if (share === this.#cacheKib) return;
+    this.#cacheKib = share;
+    for (const { db } of this.#open.values()) db.limitCache(share);
+  }
+}
+
+function logBytes(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+}
