@@ -4,7 +4,7 @@
 
 import { BodyStream, type Incoming } from './body-streams.ts';
 import type { FairTurns } from './fair-turns.ts';
-import { type HeldBytes, RequestRoom } from './held-bytes.ts';
+import { type HeldBytes, NetworkRoom } from './held-bytes.ts';
 import { type Begun, maxBodyBytes, type Pipeline, type Reply } from './pipeline.ts';
 import { type Outgoing, sendReply, type Sending } from './reply-writer.ts';
 import { readBody } from './request-body.ts';
@@ -31,7 +31,7 @@ export class Exchange {
   readonly #line: Line;
   readonly #head: Head;
   readonly #parts: ExchangeParts;
-  readonly #room: RequestRoom;
+  readonly #room: NetworkRoom;
   /** Once, when nothing of it is left. */
   readonly #over: () => void;
   #isOpen = true;
@@ -47,7 +47,7 @@ export class Exchange {
     this.#head = head;
     this.#parts = parts;
     this.#over = over;
-    this.#room = new RequestRoom(parts.held, () => head.network);
+    this.#room = new NetworkRoom(parts.held, () => head.network);
   }
 
   begin(): void {

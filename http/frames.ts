@@ -71,6 +71,17 @@ export function* missedBy(workspace: Workspace, place: Place, page: { afterSeq: 
   }
 }
 
+/** What stands before the id of a call, and the id, where only the names of the call are before it. */
+const idAtFront = /^\s*\{(?:\s*"(?:type|method)"\s*:\s*"[^"\\]{0,100}"\s*,){0,2}\s*"id"\s*:\s*("[^"\\]{0,100}"|-?\d{1,15})\s*[,}]/;
+const frontChars = 500;
+
+/** The id of a call, without reading what it calls with; undefined where it does not stand at the front. */
+export function idOfCall(text: string): string | number | undefined {
+  const [, id] = idAtFront.exec(text.slice(0, frontChars)) ?? [];
+  // A text without escapes, or a whole number, by the pattern.
+  return id === undefined ? undefined : (JSON.parse(id) as string | number);
+}
+
 /** Undefined for what is no JSON object, and for a binary frame, which comes as undefined. */
 export function clientFrame(text: string | undefined): Readonly<Record<string, unknown>> | undefined {
   if (text === undefined) return undefined;

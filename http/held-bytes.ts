@@ -1,20 +1,20 @@
 // What the edge holds in memory for others: bodies that are not complete, requests and frames that wait for their turn, replies that nobody
-// takes. Each network has so much of it, and all of them together; who would need more is refused or let go. Asked by exchange.ts, through
-// a Room for each request.
+// takes. Each network has so much of it, and all of them together; who would need more is refused or let go. Asked
+// through a room for each request and each socket, by exchange.ts and server.ts.
 
 /** Thirty bodies of the largest size at once, or as many replies of a megabyte. */
 const maxBytesOfNetwork = 32 * 1024 * 1024;
 const maxBytes = 128 * 1024 * 1024;
 
-/** What one request may hold. */
+/** What one request or socket may hold. */
 export interface Room {
   /** False when it would be too much. */
   take(bytes: number): boolean;
   giveBack(bytes: number): void;
 }
 
-/** The room of one request, whose network is asked for when it first needs some. */
-export class RequestRoom implements Room {
+/** The room of one request or socket, whose network is asked for when it first needs some. */
+export class NetworkRoom implements Room {
   readonly #held: HeldBytes;
   readonly #networkOf: () => string;
   #network: string | undefined;

@@ -265,6 +265,13 @@ export class Pipeline {
     return !this.#services.config.rateLimits || this.#limiter.take(key, this.#services.config.rateLimitPerMinute).allowed;
   }
 
+  /** The refusal of whatever the caller calls now, as far as its own budget says; undefined when there is something left of it. Counts nothing. */
+  exceeded(credential: Credential): Refusal | undefined {
+    const { rateLimits, rateLimitPerMinute } = this.#services.config;
+    const seconds = rateLimits ? this.#limiter.spentSeconds(keyOf(credential.caller, credential.workspaceId), rateLimitPerMinute) : undefined;
+    return seconds === undefined ? undefined : rateRefusal(seconds);
+  }
+
   #perform(compiled: CompiledRoute, call: Call & Parts, settle: Settle): void {
     const { route } = compiled;
     const { budget, exceeded } = this.#spend(route, call);

@@ -53,7 +53,14 @@ export class RateLimiter {
     }
     const allowed = window.used < limit;
     if (allowed) window.used += 1;
-    return { limit, remaining: limit - window.used, resetSeconds: Math.max(1, Math.ceil((window.endsMs - now) / 1000)), allowed };
+    return { limit, remaining: limit - window.used, resetSeconds: secondsUntil(window, now), allowed };
+  }
+
+  /** Seconds until the window of a key with nothing left ends; undefined when there is something left. Counts nothing. */
+  spentSeconds(key: string, limit: number): number | undefined {
+    const now = this.#clock.now();
+    const window = this.#windows.get(key);
+    return window === undefined || window.endsMs <= now || window.used < limit ? undefined : secondsUntil(window, now);
   }
 
   /** Keys that are held. */
@@ -81,4 +88,8 @@ export class RateLimiter {
       this.#windows.set(key, window);
     }
   }
+}
+
+function secondsUntil({ endsMs }: Window, now: number): number {
+  return Math.max(1, Math.ceil((endsMs - now) / 1000));
 }

@@ -8,7 +8,7 @@ import { App, type HttpRequest, type HttpResponse, SSLApp, type TemplatedApp, ty
 import type { TlsFiles } from './config.ts';
 import { Exchange, type ExchangeParts } from './exchange.ts';
 import { FairTurns } from './fair-turns.ts';
-import { HeldBytes } from './held-bytes.ts';
+import { HeldBytes, NetworkRoom } from './held-bytes.ts';
 import type { Pipeline } from './pipeline.ts';
 import { Head } from './request-head.ts';
 import { type Connection, type Hello, type Session, subprotocol } from './session.ts';
@@ -56,6 +56,8 @@ interface ListensExclusively {
 interface SocketData {
   readonly hello: Hello;
   session: Session | undefined;
+  /** For frames that wait. */
+  readonly room: NetworkRoom;
 }
 
 /**
@@ -63,6 +65,8 @@ interface SocketData {
  * connection before any of it is held, which is as it should be: it would set aside what the frame's header promises.
  */
 const maxFrameBytes = 1024 * 1024;
+/** What a frame that waits takes beside its text. */
+const frameOverheadBytes = 1024;
 /** More than a session ever has waiting: its bound and one reply. */
 const libraryBacklogBytes = 1024 * 1024 * 1024;
 /** DISABLED, which the package exports as a type only. */
@@ -97,6 +101,25 @@ export function createServer(options: ServerOptions): Server {
     new Exchange(res, new Head(res, req, options.trustProxy), parts, () => (underWay -= 1)).begin();
   }
 
+  /** A text frame, or undefined for a binary one, when it is its network's turn. */
+  function receive({ session, room }: SocketData, frame: string | undefined, byteLength: number): void {
+    const { turns } = parts;
+    if (session === undefined) return;
+    if (turns.isFree(performance.now())) {
+      sockets.receive(session, frame, byteLength);
+      return;
+    }
+    const heldBytes = byteLength + frameOverheadBytes;
+    if (!room.take(heldBytes)) {
+      sockets.overrun(session);
+      return;
+    }
+    turns.wait(room.network, () => {
+      room.giveBack(heldBytes);
+      sockets.receive(session, frame, byteLength);
+    });
+  }
+
   function upgradeTo(namespace: Hello['namespace']) {
     return (res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void => {
       if (stopping) {
@@ -112,10 +135,12 @@ export function createServer(options: ServerOptions): Server {
           token: bearer,
           since: new URLSearchParams(head.query).get('since') ?? undefined,
           ip: head.ip,
+          network: head.network,
           userAgent: head.headers['user-agent'] ?? null,
           origin: head.headers['origin'],
         },
         session: undefined,
+        room: new NetworkRoom(parts.held, () => data.hello.network),
       };
       const protocol = offered.includes(subprotocol) ? subprotocol : '';
       res.cork(() => res.upgrade(data, head.headers['sec-websocket-key'] ?? '', protocol, '', context));
@@ -137,10 +162,7 @@ export function createServer(options: ServerOptions): Server {
           const data = ws.getUserData();
           data.session = sockets.open(connectionOf(ws), data.hello);
         },
-        message: (ws, message, isBinary) => {
-          const { session } = ws.getUserData();
-          if (session !== undefined) sockets.receive(session, isBinary ? undefined : text.decode(message), message.byteLength);
-        },
+        message: (ws, message, isBinary) => receive(ws.getUserData(), isBinary ? undefined : text.decode(message), message.byteLength),
         drain: (ws) => {
           const { session } = ws.getUserData();
           if (session !== undefined) sockets.drained(session);

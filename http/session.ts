@@ -2,6 +2,7 @@
 // the connection, http/sockets.ts moves the session from state to state.
 
 import type { Known } from './credentials.ts';
+import type { SocketSpent } from './frame-budget.ts';
 import type { Namespace } from './rooms.ts';
 
 export const subprotocol = 'messaging.v1';
@@ -23,6 +24,8 @@ export interface Hello {
   readonly token: string | undefined;
   readonly since: string | undefined;
   readonly ip: string;
+  /** What the address is counted by. */
+  readonly network: string;
   readonly userAgent: string | null;
   readonly origin: string | undefined;
 }
@@ -39,6 +42,8 @@ export interface Session {
   readonly hello: Hello;
   state: State;
   callsUnderWay: number;
+  /** Undefined for one that was refused at once. */
+  readonly spent: SocketSpent | undefined;
 }
 
 export function isKnown(state: State): state is Extract<State, { known: Known }> {

@@ -11,7 +11,8 @@ import type { PublishedEvent, View } from '../engine/runtime/context.ts';
 import type { Workspace } from '../engine/runtime/workspace.ts';
 import { visitorKind, visitorSelf } from '../engine/visitors.ts';
 import { identify, type Known } from './credentials.ts';
-import { agentMaySee, clientFrame, EventFrame, missedBy, startOf } from './frames.ts';
+import { FrameBudget } from './frame-budget.ts';
+import { agentMaySee, clientFrame, EventFrame, idOfCall, missedBy, startOf } from './frames.ts';
 import type { Pipeline } from './pipeline.ts';
 import { errorBody, rateRefusal } from './replies.ts';
 import { type Namespace, type Place, Rooms } from './rooms.ts';
@@ -21,6 +22,8 @@ import { closeCodes, type Connection, type Hello, isKnown, type Session, type St
 /** A consumer that is further behind is closed and comes back with `since`. */
 const maxBufferedBytes = 1024 * 1024;
 const maxFrameBytes = 64 * 1024;
+/** Longer frames of who has no calls left are refused unread. */
+const readAnywayBytes = 1024;
 /** Missed events are read so many at a time, and sent so much at a time, and no more while so much waits to be taken. */
 const catchUpPage = 200;
 const catchUpBytes = 256 * 1024;
@@ -39,6 +42,7 @@ export class Sockets {
   readonly #rooms = new Rooms<Session>();
   /** Not authenticated yet. */
   readonly #unknown = new Set<Session>();
+  readonly #budget: FrameBudget;
   #callsUnderWay = 0;
   #stopping = false;
   #whenQuiet: () => void = () => {};
@@ -46,6 +50,8 @@ export class Sockets {
   constructor(services: Services, pipeline: Pipeline) {
     this.#services = services;
     this.#pipeline = pipeline;
+    const { rateLimits, rateLimitPerMinute } = services.config;
+    this.#budget = new FrameBudget(services.clock, { isOn: rateLimits, callsPerMinute: rateLimitPerMinute });
     this.#sweepLater();
   }
 
@@ -55,8 +61,13 @@ export class Sockets {
 
   open(connection: Connection, hello: Hello): Session {
     const timer = this.#services.clock.after(authTimeoutMs, () => this.#end(session, closeCodes.unauthorized, 'no token within 5 seconds'));
-    const session: Session = { connection, hello, state: { name: 'unknown', timer }, callsUnderWay: 0 };
+    const spent = this.#budget.open(hello.network);
+    const session: Session = { connection, hello, state: { name: 'unknown', timer }, callsUnderWay: 0, spent };
     this.#unknown.add(session);
+    if (spent === undefined) {
+      this.#end(session, closeCodes.tooMany, 'too many sockets of one network');
+      return session;
+    }
     if (hello.token !== undefined) this.#authenticate(session, hello.token, hello.since);
     return session;
   }
@@ -69,12 +80,28 @@ export class Sockets {
       this.#end(session, closeCodes.tooBig, 'a frame may have 64 KiB');
       return;
     }
+    if (session.spent !== undefined && !this.#budget.take(session.spent, byteLength)) {
+      this.#end(session, closeCodes.tooMany, 'too many frames; come back later');
+      return;
+    }
+    const refusal = text !== undefined && byteLength > readAnywayBytes && isKnown(state) ? this.#pipeline.exceeded(state.known.credential) : undefined;
+    if (refusal !== undefined && text !== undefined) {
+      const id = idOfCall(text);
+      if (id === undefined) this.#complain(session, refusal.slug, refusal.message);
+      else this.#send(session, [JSON.stringify({ type: 'reply', id, status: refusal.status, body: errorBody(refusal) })]);
+      return;
+    }
     const frame = clientFrame(text);
-    if (frame === undefined) this.#complain(session, 'invalid_body', 'A frame must be a JSON object with a type.');
+    if (frame === undefined) this.#complainOfForm(session, 'A frame must be a JSON object with a type.');
     else if (state.name === 'verifying') this.#complain(session, 'unauthorized', 'Wait for ready.');
     else if (state.name !== 'unknown') this.#guard(session, () => this.#handle(session, state.known, frame));
     else if (frame['type'] === 'auth' && typeof frame['token'] === 'string') this.#authenticate(session, frame['token'], frame['since'] ?? session.hello.since);
     else this.#end(session, closeCodes.unauthorized, 'the first frame must be auth, with a token');
+  }
+
+  /** More came than could wait for its turn. */
+  overrun(session: Session): void {
+    this.#end(session, closeCodes.tooMany, 'too many frames at once; come back later');
   }
 
   drained(session: Session): void {
@@ -86,6 +113,7 @@ export class Sockets {
     if (state.name === 'closed') return;
     if (state.name === 'unknown') state.timer.cancel();
     if (isKnown(state)) this.#rooms.delete(state.known.place, session);
+    if (session.spent !== undefined) this.#budget.close(session.spent);
     this.#unknown.delete(session);
     session.state = { name: 'closed' };
   }
@@ -243,7 +271,7 @@ export class Sockets {
         this.#call(session, known, frame);
         return;
       default:
-        this.#complain(session, 'invalid_body', 'The type of a frame must be one of call, typing, ping.');
+        this.#complainOfForm(session, 'The type of a frame must be one of call, typing, ping.');
     }
   }
 
@@ -251,7 +279,7 @@ export class Sockets {
     const { id, method, params = {} } = frame;
     // A number that JSON would not give back as it came is no id.
     if ((typeof id !== 'string' && !Number.isInteger(id)) || typeof method !== 'string' || typeof params !== 'object' || params === null || Array.isArray(params)) {
-      this.#complain(session, 'invalid_body', 'A call needs an id, a method and params.');
+      this.#complainOfForm(session, 'A call needs an id, a method and params.');
       return;
     }
     if (this.#stopping) return;
@@ -320,6 +348,12 @@ export class Sockets {
       for (const session of this.#rooms.all('agent')) if (isKnown(session.state) && session.state.known.expiresMs <= now) this.#end(session, closeCodes.unauthorized, 'token expired');
       this.#sweepLater();
     });
+  }
+
+  /** Who goes on sending what is no frame is no client of ours. */
+  #complainOfForm(session: Session, message: string): void {
+    this.#complain(session, 'invalid_body', message);
+    if (session.spent !== undefined && !this.#budget.takeMalformed(session.spent)) this.#end(session, closeCodes.tooMany, 'too many frames that are none');
   }
 
   #complain(session: Session, error: Slug, message: string): void {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { FairTurns } from '../http/fair-turns.ts';
-import { HeldBytes, RequestRoom } from '../http/held-bytes.ts';
+import { HeldBytes, NetworkRoom } from '../http/held-bytes.ts';
 import { headOf, type RawAnswer, RawClient } from './support/raw-http.ts';
 import { startService } from './support/service.ts';
 
@@ -59,7 +59,7 @@ t.test('a network holds 32 MiB, all of them 128, and what is given back can be t
   t.equal(held.take('e', 1), true);
   t.equal(held.take('a', 2), false);
   let asked = 0;
-  const room = new RequestRoom(held, () => `a${(asked += 1)}`.slice(0, 1));
+  const room = new NetworkRoom(held, () => `a${(asked += 1)}`.slice(0, 1));
   t.equal(room.take(1), true);
   t.equal(room.taken, 1);
   room.giveBackAll();

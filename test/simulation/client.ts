@@ -108,6 +108,7 @@ export class Client {
       token: this.token,
       since: since === undefined ? undefined : String(since),
       ip: '127.0.0.1',
+      network: '127.0.0.1',
       userAgent: null,
       origin: undefined,
     });
