@@ -1,4 +1,5 @@
 import t from 'tap';
+import { deactivateAgent } from '../engine/agents.ts';
 import { HeldDisk } from './support/held-disk.ts';
 import { type Service, startService } from './support/service.ts';
 import { turns } from './support/toy.ts';
@@ -134,7 +135,9 @@ t.test('nothing leaves before it is durable', async (t) => {
     const chat = await service.chat(owner);
     const [hers, ours] = [await service.agentSocket(ann.token), await service.agentSocket(owner.token)];
     const before = await fillLane(disk, () => service.put(`/conversations/${chat.id}/tags`, { tags: ['x'] }, owner.token));
-    const together = [ours.call('message.send', { conversationId: chat.id, body: 'SECRET' }), service.delete(`/agents/${ann.agentId}`, owner.token)];
+    // The route asks the directory first, so that its command would come with a later batch.
+    const deactivate = () => service.running.services.engine.execute(deactivateAgent, { workspaceId: owner.workspaceId, caller: { kind: 'agent', agentId: owner.agentId }, params: { agentId: ann.agentId } });
+    const together = [ours.call('message.send', { conversationId: chat.id, body: 'SECRET' }), deactivate()];
     await gathered(service, together.length);
     disk.letGo();
     await Promise.all(before);
