@@ -100,6 +100,7 @@ export function workspaceOfApiKey(text: string): string | undefined {
 
 export interface KnownApiKey {
   readonly agentId: string;
+  readonly name: string;
   readonly grant: Grant;
   readonly hash: string;
   /** Its use has not been noted for a while. */
@@ -114,7 +115,7 @@ export function findByText(view: Pick<View, 'state' | 'nowMs'>, text: string): K
   const maker = theRoster(view).agents.get(record.createdByAgentId);
   if (maker === undefined || !isActive(maker)) return undefined;
   const isUseNews = record.lastUsedAt === null || view.nowMs - Date.parse(record.lastUsedAt) >= usedEveryMs;
-  return { agentId: maker.id, grant: { by: 'key', id: record.id, scopes: scopesOf(record), mode: record.mode }, hash, isUseNews };
+  return { agentId: maker.id, name: record.name, grant: { by: 'key', id: record.id, scopes: scopesOf(record), mode: record.mode }, hash, isUseNews };
 }
 
 function viewOf(record: ApiKeyRecord): ApiKeyView {

@@ -3,6 +3,7 @@
 
 import type { Channel } from '../store/conversations.ts';
 import type { Context } from './runtime/context.ts';
+import type { Scope } from './scopes.ts';
 import { feedWebhooks } from './webhook-feed.ts';
 
 /** Who may be told of something in a conversation. Agents by the rules of access.ts; the visitor when it is theirs to know. */
@@ -56,8 +57,29 @@ export const events = {
 
 export type EventType = keyof typeof events;
 
+/** Who is told of a record must be allowed to read it. By the member of an event's data. */
+const scopeOfRecord: Record<(typeof events)[EventType]['data'], Scope> = {
+  conversation: 'conversations:read',
+  message: 'messages:read',
+  read: 'messages:read',
+  note: 'conversations:read',
+  agent: 'agents:read',
+  visitor: 'visitors:read',
+  call: 'conversations:read',
+  job: 'ai:read',
+  completion: 'reports:read',
+};
+
+export function isEventType(type: string): type is EventType {
+  return Object.hasOwn(events, type);
+}
+
+export function scopeOfEvent(type: EventType): Scope {
+  return scopeOfRecord[events[type].data];
+}
+
 /** Stores an event in the command's transaction; sockets are told when it is durable, webhooks after. */
 export function tell(ctx: Context, event: { type: EventType; conversationId?: string; audience: Audience; data: object }): void {
   ctx.emit(event);
-  feedWebhooks(ctx, 'events', { ...event, seq: ctx.events.at(-1)?.seq });
+  feedWebhooks(ctx, 'events', { ...event, scope: scopeOfEvent(event.type), seq: ctx.events.at(-1)?.seq });
 }

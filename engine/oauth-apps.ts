@@ -9,11 +9,14 @@ import { locatorOf, workspaceIdIn } from './locator.ts';
 import { command } from './runtime/command.ts';
 import type { View } from './runtime/context.ts';
 import { type Scope, scopeNames, scopes } from './scopes.ts';
+import { dropWebhooksOfApp } from './webhooks.ts';
 
 /** The list of them is not paged. */
 const maxApps = 100;
 const clientIdForm = /^app_/;
 const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+/** RFC 3986: what an address is written in. Anything else could not be sent back in a header. */
+const inAscii = /^[!-\[\]-~]+$/;
 
 export const appScopes: readonly Scope[] = scopeNames.filter((name) => scopes[name].forApps);
 
@@ -82,6 +85,7 @@ export const removeApp = command('oauthApp.delete', (ctx, params: { appId: strin
   requireAdmin(ctx);
   const app = requireApp(ctx, params.appId);
   deleteOAuthApp(ctx.db, app.id);
+  dropWebhooksOfApp(ctx, { clientId: app.clientId });
   ctx.audit({ action: 'oauth_app.deleted', targetKind: 'oauth_app', targetId: app.id, before: auditOf(app) });
 });
 
@@ -109,12 +113,17 @@ function requireRedirectUris(uris: readonly string[]): void {
 /** RFC 6749 §3.1.2, RFC 8252 §7 and §8.4: https, http to this very machine, or a scheme that is a reversed domain. */
 function problemOfRedirectUri(uri: string): string | undefined {
   const url = URL.parse(uri);
-  if (url === null || /[\s\\]/.test(uri)) return 'must be an absolute address';
+  if (url === null || !isHeaderSafe(uri)) return 'must be an absolute address, in ASCII without blanks';
   if (uri.includes('#')) return 'must have no fragment';
   if (url.username !== '' || url.password !== '') return 'must hold no credentials';
   if (url.protocol === 'https:') return undefined;
   if (url.protocol === 'http:') return loopback.has(url.hostname) ? undefined : 'must be https, unless it leads to this very machine';
   return url.protocol.includes('.') ? undefined : 'must be https, or have a scheme that is a reversed domain, such as com.example.app:/callback';
+}
+
+/** Whether it can be sent back to, as it is. */
+export function isHeaderSafe(uri: string): boolean {
+  return inAscii.test(uri);
 }
 
 /** Without the secret, sealed or not. */

@@ -2,6 +2,7 @@
 // back is told to the person, never by a redirect; any other fault goes back to the app. RFC 6749 §4.1, RFC 7636, RFC 9700.
 
 import type { OAuthAppRecord } from '../store/oauth-apps.ts';
+import { isHeaderSafe } from './oauth-apps.ts';
 
 export interface AuthorizationParameters {
   readonly response_type?: string | undefined;
@@ -55,10 +56,22 @@ export function judgeRequest(asked: AuthorizationParameters, app: OAuthAppRecord
   if (app === undefined) return { kind: 'unusable', message: 'This app is not known here. Its client_id is wrong, or it was deleted.' };
   const { redirect_uri: redirectUri, state } = asked;
   if (redirectUri === undefined) return { kind: 'unusable', message: 'The app did not say where to go back to: redirect_uri is missing.' };
-  if (!app.redirectUris.includes(redirectUri)) return { kind: 'unusable', message: 'The app wants to go back to an address that it has not registered, so nothing is sent there.' };
+  if (!isHeaderSafe(redirectUri) || !app.redirectUris.some((registered) => isSameAddress(registered, redirectUri))) return { kind: 'unusable', message: 'The app wants to go back to an address that it has not registered, so nothing is sent there.' };
   const broken = rules.find((rule) => rule.breaks(asked, app));
   if (broken !== undefined) return { kind: 'faulty', redirectUri, state, error: broken.error, description: broken.description };
   return { kind: 'sound', app, redirectUri, scopes: scopesIn(asked.scope), state, codeChallenge: asked.code_challenge ?? null };
+}
+
+/** An app on the agent's own machine takes whatever port is free (RFC 8252 §7.3, RFC 9700 §2.1). */
+const loopbackAddress = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9]\d{0,4}))?(?=[/?]|$)(.*)$/;
+const maxPort = 65_535;
+
+/** Letter by letter, but for the port of what leads to this very machine. */
+function isSameAddress(registered: string, asked: string): boolean {
+  if (registered === asked) return true;
+  const [, host, , rest] = loopbackAddress.exec(registered) ?? [];
+  const [, askedHost, port = '80', askedRest] = loopbackAddress.exec(asked) ?? [];
+  return host !== undefined && host === askedHost && rest === askedRest && Number(port) <= maxPort;
 }
 
 /** Each once. */

@@ -11,7 +11,6 @@ import {
   insertOAuthCode,
   insertOAuthGrant,
   insertOAuthToken,
-  liveOAuthGrants,
   type OAuthGrantRecord,
   type OAuthTokenRecord,
   revokeOAuthGrant,
@@ -26,6 +25,7 @@ import { isActive, theRoster } from './roster.ts';
 import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
+import { allowable } from './scopes.ts';
 
 /** What /oauth/token answers when it gives nothing (RFC 6749 §5.2), and the status that goes with it. */
 export const tokenErrors = {
@@ -75,16 +75,18 @@ export interface Consent {
   readonly codeChallenge: string | null;
 }
 
-/** The agent said yes. The code is exchanged once, within a minute. */
+/** The agent said yes, to what it can allow at all. The code is exchanged once, within a minute. */
 export const giveConsent = command('oauth.consent', (ctx, consent: Consent & { appName: string }): string => {
   const { appName, ...rest } = consent;
+  const agent = theRoster(ctx).agents.get(consent.agentId);
+  const granted = allowable(consent.scopes, agent?.role ?? 'agent');
   const code = secretOf(ctx, 'code');
-  insertOAuthCode(ctx.db, { ...rest, hash: hashOf(code), expiresAt: isoTime(ctx.nowMs + oauthCodeMs), grantId: null });
-  ctx.audit({ actorAgentId: consent.agentId, action: 'oauth_app.authorized', targetKind: 'oauth_app', targetId: null, context: { clientId: consent.clientId, name: appName, scopes: consent.scopes } });
+  insertOAuthCode(ctx.db, { ...rest, scopes: granted, hash: hashOf(code), expiresAt: isoTime(ctx.nowMs + oauthCodeMs), grantId: null });
+  ctx.audit({ actorAgentId: consent.agentId, action: 'oauth_app.authorized', targetKind: 'oauth_app', targetId: null, context: { clientId: consent.clientId, name: appName, scopes: granted } });
   return code;
 });
 
-export const exchangeCode = command('oauth.exchangeCode', (ctx, params: { code: string; clientId: string; redirectUri: string; codeVerifier: string | undefined }): TokenOutcome => {
+export const exchangeCode = command('oauth.exchangeCode', (ctx, params: { code: string; clientId: string; appScopes: readonly string[]; redirectUri: string; codeVerifier: string | undefined }): TokenOutcome => {
   const code = findOAuthCode(ctx.db, hashOf(params.code));
   if (code === undefined || code.clientId !== params.clientId) return refusedGrant('The code is not known.');
   if (code.grantId !== null) {
@@ -98,10 +100,10 @@ export const exchangeCode = command('oauth.exchangeCode', (ctx, params: { code: 
   const grant: OAuthGrantRecord = { id: ctx.ids.uuid(), clientId: code.clientId, agentId: code.agentId, scopes: code.scopes, createdAt: ctx.at, revokedAt: null };
   insertOAuthGrant(ctx.db, grant);
   useOAuthCode(ctx.db, code.hash, grant.id);
-  return issuePair(ctx, grant, grant.scopes);
+  return issuePair(ctx, grant, inForce(ctx, grant, params.appScopes));
 });
 
-export const refreshTokens = command('oauth.refresh', (ctx, params: { refreshToken: string; clientId: string; scope: string | undefined }): TokenOutcome => {
+export const refreshTokens = command('oauth.refresh', (ctx, params: { refreshToken: string; clientId: string; appScopes: readonly string[]; scope: string | undefined }): TokenOutcome => {
   const found = findOfClient(ctx, params.refreshToken, params.clientId);
   if (found?.token.kind !== 'refresh') return refusedGrant('The refresh token is not known.');
   const { token, grant } = found;
@@ -112,9 +114,10 @@ export const refreshTokens = command('oauth.refresh', (ctx, params: { refreshTok
   if (grant.revokedAt !== null || !mayAct(ctx, grant.agentId)) return { ...refusedGrant('The refresh token was revoked.'), mustConsentAgain: true };
   if (ctx.at >= token.expiresAt) return refusedGrant('The refresh token has expired.');
   const wanted = scopesIn(params.scope);
-  if (wanted.some((scope) => !grant.scopes.includes(scope))) return { error: 'invalid_scope', description: 'scope names more than was granted.' };
+  const present = inForce(ctx, grant, params.appScopes);
+  if (wanted.some((scope) => !present.includes(scope))) return { error: 'invalid_scope', description: 'scope names more than is granted.' };
   useOAuthToken(ctx.db, token.hash, ctx.at);
-  return issuePair(ctx, grant, wanted.length === 0 ? grant.scopes : wanted);
+  return issuePair(ctx, grant, wanted.length === 0 ? present : wanted);
 });
 
 /** RFC 7009: a refresh token ends its family, an access token itself. Another client's, and what is no token, is left as it is. */
@@ -146,11 +149,6 @@ export function findAccess(view: Pick<View, 'db' | 'state' | 'at'>, text: string
   return { clientId: grant.clientId, agentId: grant.agentId, scopes: token.scopes, counts: grant.revokedAt === null && mayAct(view, grant.agentId) };
 }
 
-/** Whether some agent of the workspace allows the app something. */
-export function isAllowed(view: Pick<View, 'db' | 'state'>, clientId: string): boolean {
-  return liveOAuthGrants(view.db, clientId).some(({ agentId }) => mayAct(view, agentId));
-}
-
 /** RFC 7636 §4.6. A verifier without a challenge is refused too, or a stolen code could be made to look as if it never had one (RFC 9700 §4.8). */
 export function provesPossession(challenge: string | null, verifier: string | undefined): boolean {
   if (challenge === null || verifier === undefined) return challenge === null && verifier === undefined;
@@ -165,6 +163,12 @@ function issuePair(ctx: Context, grant: OAuthGrantRecord, scopes: readonly strin
     return text;
   };
   return { accessToken: give('access', accessTokenMs, scopes), refreshToken: give('refresh', refreshTokenMs, grant.scopes), scopes };
+}
+
+/** What of a grant opens something now: the app registers it still, and the agent can still allow it. What a token says it may is true. */
+function inForce(view: Pick<View, 'state'>, { scopes, agentId }: OAuthGrantRecord, appScopes: readonly string[]): string[] {
+  const role = theRoster(view).agents.get(agentId)?.role ?? 'agent';
+  return allowable(scopes, role).filter((scope) => appScopes.includes(scope));
 }
 
 function secretOf(ctx: Context, kind: keyof typeof kinds): string {

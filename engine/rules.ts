@@ -21,10 +21,11 @@ import { maintain, maintenanceDeadline } from './maintenance.ts';
 import { rebuildReports } from './rollups.ts';
 import { drainDeadline, drainOn } from './routing.ts';
 import type { DeadlineCommands } from './runtime/deadlines.ts';
-import type { OutboxItem, OutboxKinds } from './runtime/outbox.ts';
+import type { Delivered, OutboxItem, OutboxKinds } from './runtime/outbox.ts';
 import { type Sms, smsKind, smsRetryDelaysMs } from './sms.ts';
-import { disableDeadline, disableFailing, settleDelivery, webhookRetryDelaysMs } from './webhook-deliveries.ts';
+import { disableFailing, settleDelivery, webhookRetryDelaysMs } from './webhook-deliveries.ts';
 import { webhookDeliveryKind } from './webhook-feed.ts';
+import { disableDeadline } from './webhooks.ts';
 import { autoClose, autoCloseDeadline } from './status.ts';
 import { ringTimeout } from './unanswered.ts';
 import { expireUpload, removeObjectKind, removeObjectRetryDelaysMs, uploadDeadline } from './uploads.ts';
@@ -60,7 +61,7 @@ export interface OutsidePorts {
   crawl(item: { workspaceId: string; jobId: string }): Promise<string>;
   embed(item: { workspaceId: string }): Promise<string>;
   removeObject(item: { key: string }): Promise<string>;
-  sendWebhook(item: OutboxItem): Promise<string>;
+  sendWebhook(item: OutboxItem): Promise<Delivered>;
   sendCode(item: { workspaceId: string; id: string; verificationId: string; code: CodeToSend }): Promise<string>;
 }
 

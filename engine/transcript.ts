@@ -20,11 +20,11 @@ const maxMessages = 500;
 const maxChars = 1_000_000;
 
 /** Queues the mail. Refuses not_found, forbidden, semantic_error for an address that takes no mail. */
-export const mailTranscript = command('conversation.emailTranscript', (ctx, params: { conversationId: string; to: string; subject: string; mailHost: string }): { status: 'queued' } => {
+export const mailTranscript = command('conversation.emailTranscript', (ctx, params: { conversationId: string; to: string; subject: string; namesCustomer: boolean; mailHost: string }): { status: 'queued' } => {
   const { conversation } = requireReachable(ctx, params.conversationId);
   if (findSuppression(ctx.db, params.to) !== undefined) refuse('semantic_error', { message: `Mail to ${params.to} came back before; an admin can take it off the list of suppressions.` });
   const newest = messagesBefore(ctx.db, { conversationId: conversation.id, before: undefined, limit: maxMessages + 1, withSystem: false });
-  const customer = conversation.visitorId === null ? undefined : ctx.state(visitorKind, conversation.visitorId);
+  const customer = conversation.visitorId === null || !params.namesCustomer ? undefined : ctx.state(visitorKind, conversation.visitorId);
   const parts: string[] = [];
   let chars = 0;
   for (const message of newest.slice(0, maxMessages)) {

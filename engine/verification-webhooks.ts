@@ -6,16 +6,16 @@ import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
 import type { VerificationView } from './verification.ts';
 import { feedWebhooks } from './webhook-feed.ts';
-import { addWebhook, type WebhookView, webhookView } from './webhooks.ts';
+import { addWebhook, type NewWebhook, type WebhookView, webhookView } from './webhooks.ts';
 
 export const verifyEvents = ['verify.failed'] as const;
 
 /** Refuses admin_required, invalid_body for an address with a user name, semantic_error when there are too many. */
-export const createVerifyWebhook = command('verifyWebhook.create', (ctx, params: { webhookId: string; url: string; events: readonly (typeof verifyEvents)[number][]; description: string | null; sealedSecret: string }): WebhookView => {
+export const createVerifyWebhook = command('verifyWebhook.create', (ctx, params: Omit<NewWebhook, 'events'> & { events: readonly (typeof verifyEvents)[number][] }): WebhookView => {
   requireAdmin(ctx);
-  return webhookView(addWebhook(ctx, 'verify', { ...params, appId: null }));
+  return webhookView(ctx, addWebhook(ctx, 'verify', params));
 });
 
 export function tellVerifyFailed(ctx: Context, verification: VerificationView, mode: 'live' | 'test'): void {
-  feedWebhooks(ctx, 'verify', { type: 'verify.failed', data: { verification, mode } });
+  feedWebhooks(ctx, 'verify', { type: 'verify.failed', mode, data: { verification, mode } });
 }

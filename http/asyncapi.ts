@@ -2,33 +2,11 @@
 
 import Type, { type TSchema } from 'typebox';
 import { events, type EventType } from '../engine/events.ts';
+import { customerDataSchema, dataSchema } from './event-records.ts';
 import type { Route } from './route.ts';
-import { Agent, Call, Conversation, CustomerConversation, GoalCompletion, Id, KbJob, Message, Note, nullable, Read, Time, Visitor, VisitorSelf } from './schemas.ts';
+import { Agent, Id, nullable, Time, VisitorSelf } from './schemas.ts';
 
 type Json = Record<string, unknown>;
-
-const records: Record<(typeof events)[EventType]['data'], TSchema> = {
-  conversation: Conversation,
-  message: Message,
-  read: Read,
-  note: Note,
-  call: Call,
-  agent: Agent,
-  visitor: Visitor,
-  job: KbJob,
-  completion: GoalCompletion,
-};
-
-/** The `data` of an event, as agents get it. */
-export function dataSchema(type: EventType): TSchema {
-  const { data } = events[type];
-  return Type.Object({ [data]: records[data] });
-}
-
-/** As the customer gets it. */
-export function customerDataSchema(type: EventType): TSchema {
-  return events[type].data === 'conversation' ? Type.Object({ conversation: CustomerConversation }) : dataSchema(type);
-}
 
 const Error = Type.Object({ type: Type.Literal('error'), error: Type.String(), message: Type.String() });
 const Typing = Type.Object({ type: Type.Literal('typing'), at: Time, conversationId: Id, data: Type.Object({ conversationId: Id, senderType: Type.Enum(['agent', 'visitor']), senderId: Id }) });

@@ -7,6 +7,7 @@ import { messageView } from '../engine/messages.ts';
 import { noteView } from '../engine/notes.ts';
 import { type Roster, theRoster } from '../engine/roster.ts';
 import type { View } from '../engine/runtime/context.ts';
+import { type Grant, isAllowed } from '../engine/scopes.ts';
 import type { Workspace } from '../engine/runtime/workspace.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import { findContact } from '../store/contacts.ts';
@@ -15,6 +16,8 @@ import type { Cursor } from '../store/cursor.ts';
 import type { EventRow } from '../store/events.ts';
 import { newestNote } from '../store/notes.ts';
 import type { Reader } from '../workers/reader.ts';
+import { toldData } from './event-records.ts';
+import { RightsEnded } from './scoped-members.ts';
 
 interface Export {
   readonly workspace: Workspace;
@@ -22,6 +25,9 @@ interface Export {
   /** One that the caller may read. */
   readonly conversation: ConversationRecord;
   readonly reader: Reader;
+  readonly grant: Grant | undefined;
+  /** Asked before each part. */
+  mayGoOn(): boolean;
 }
 
 /** Before every note. */
@@ -35,11 +41,12 @@ export async function exportConversation(of: Export): Promise<AsyncIterable<stri
   const { agents } = theRoster(view);
   const visitor = conversation.visitorId === null ? null : (view.state(visitorKind, conversation.visitorId) ?? null);
   const contact = conversation.contactId === null ? null : (findContact(view.db, conversation.contactId) ?? null);
-  const head = JSON.stringify({ conversation: conversationView(conversation), visitor, contact });
+  const customer = isAllowed(of.grant, 'visitors:read') ? { visitor, contact } : {};
+  const head = JSON.stringify({ conversation: conversationView(conversation), ...customer });
   const messages = messagePages(of, upTo.line);
   // While nothing was sent, a failure can still be answered as one.
   const firstPage = await messages.next();
-  return parts(head, { messages: begunWith(firstPage, messages), notes: notePages(of, agents, upTo.note), events: eventPages(of, upTo.seq) });
+  return parts(head, { messages: begunWith(firstPage, messages), notes: notePages(of, agents, upTo.note), events: eventPages(of, upTo.seq) }, of);
 }
 
 async function* begunWith<Page>(first: IteratorResult<Page, void>, rest: AsyncGenerator<Page, void>): AsyncGenerator<Page> {
@@ -48,11 +55,13 @@ async function* begunWith<Page>(first: IteratorResult<Page, void>, rest: AsyncGe
   yield* rest;
 }
 
-async function* parts(head: string, lists: Readonly<Record<string, AsyncIterable<string[]>>>): AsyncGenerator<string> {
+async function* parts(head: string, lists: Readonly<Record<string, AsyncIterable<string[]>>>, { mayGoOn }: Export): AsyncGenerator<string> {
   yield head.slice(0, -1);
   for (const [name, pages] of Object.entries(lists)) {
     let before = `,"${name}":[`;
     for await (const items of pages) {
+      if (!mayGoOn()) throw new RightsEnded();
+      if (items.length === 0) continue;
       yield before + items.join(',');
       before = ',';
     }
@@ -89,13 +98,15 @@ async function* eventPages(of: Export, upToSeq: number): AsyncGenerator<string[]
     const page = await of.reader.events({ ...nameOf(of), afterSeq, upToSeq });
     const last = page.at(-1);
     if (last === undefined) return;
-    yield page.map(eventText);
+    yield page.flatMap((event) => eventText(event, of.grant) ?? []);
     afterSeq = last.seq;
   }
 }
 
-/** As sockets are told it; its data is JSON text already. */
-function eventText({ seq, type, at, conversationId, data }: EventRow): string {
+/** As sockets are told it; its data is JSON text already. Undefined for what may not be told. */
+function eventText({ seq, type, at, conversationId, data: whole }: EventRow, grant: Grant | undefined): string | undefined {
+  const data = grant === undefined ? whole : JSON.stringify(toldData(type, JSON.parse(whole), grant));
+  if (data === undefined) return undefined;
   return `{"seq":${seq},"type":${JSON.stringify(type)},"at":"${at}","conversationId":${JSON.stringify(conversationId)},"data":${data}}`;
 }
 

@@ -6,11 +6,11 @@ import { findAccess, isAppToken, workspaceOfToken } from '../engine/oauth.ts';
 import { refuse } from '../engine/errors.ts';
 import { isActive, theRoster } from '../engine/roster.ts';
 import { type Caller, systemCaller } from '../engine/runtime/command.ts';
-import { type Grant, scopeNames } from '../engine/scopes.ts';
+import type { Grant } from '../engine/scopes.ts';
 import { requireSite } from '../engine/sites.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import type { AccessClaims } from '../workers/access-tokens.ts';
-import { clientOf, mayServe } from './oauth-clients.ts';
+import { clientOf, withinApp } from './oauth-clients.ts';
 import { jsonIn } from './parts.ts';
 import type { Place } from './rooms.ts';
 import type { Access, RawRequest, SignedRequest, Signer } from './route.ts';
@@ -79,10 +79,10 @@ export function agentCredential(claims: AccessClaims, services: Pick<Services, '
 function keyCredential(key: string, { engine, log }: Pick<Services, 'engine' | 'log'>): Credential {
   const workspaceId = workspaceOfApiKey(key) ?? refuse('unauthorized');
   const workspace = engine.workspace(workspaceId) ?? refuse('unauthorized');
-  const { agentId, grant, hash, isUseNews } = findByText(workspace.view(systemCaller), key) ?? refuse('unauthorized');
+  const { agentId, name, grant, hash, isUseNews } = findByText(workspace.view(systemCaller), key) ?? refuse('unauthorized');
   // Nobody waits for it: a use that is not noted is noted by the next.
   if (isUseNews) engine.execute(noteApiKeyUse, { workspaceId, caller: systemCaller, params: { hash } }).catch((error: unknown) => log.warn({ workspaceId, err: error }, 'the use of a key could not be noted'));
-  return { caller: { kind: 'agent', agentId }, workspaceId, grant };
+  return { caller: { kind: 'agent', agentId, through: { by: 'key', id: grant.id, name } }, workspaceId, grant };
 }
 
 /** The workspace that a bearer of an agent or a key is about, as far as that can be said at once; empty when it cannot. */
@@ -95,10 +95,10 @@ function appCredential(token: string, services: Pick<Services, 'engine' | 'confi
   const workspaceId = workspaceOfToken(token) ?? refuse('unauthorized');
   const workspace = services.engine.workspace(workspaceId) ?? refuse('unauthorized');
   const { clientId, agentId, scopes, counts } = findAccess(workspace.view(systemCaller), token) ?? refuse('unauthorized');
-  const client = clientOf(services, clientId);
-  if (!counts || client === undefined || !mayServe(services, client, workspaceId)) refuse('token_revoked', { message: 'The app may no longer do this. Ask for consent again.' });
-  const granted = scopeNames.filter((scope) => scopes.includes(scope) && client.app.scopes.includes(scope));
-  return { caller: { kind: 'agent', agentId }, workspaceId, grant: { by: 'app', id: clientId, scopes: granted, mode: 'live' } };
+  const client = counts ? clientOf(services, clientId) : undefined;
+  const granted = client && withinApp(services, client, { workspaceId, scopes });
+  if (client === undefined || granted === undefined) refuse('token_revoked', { message: 'The app may no longer do this. Ask for consent again.' });
+  return { caller: { kind: 'agent', agentId, through: { by: 'app', id: clientId, name: client.app.name } }, workspaceId, grant: { by: 'app', id: clientId, scopes: granted, mode: 'live' } };
 }
 
 /** Refuses unauthorized. */

@@ -2,16 +2,15 @@
 // is good for a quarter of an hour and acts as the agent that made it.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Asker } from './rights-now.ts';
 
 /** What a link stands for. Times in ms. */
 export interface ExportOrder {
-  readonly workspaceId: string;
-  readonly agentId: string;
+  /** Whose rights the file is made with, as they are then. */
+  readonly asker: Asker;
   readonly type: string;
   readonly format: 'csv' | 'json';
   readonly expiresMs: number;
-  /** Names and addresses of customers go with it. Absent in links of earlier versions. */
-  readonly withCustomers?: boolean;
   /** The report's query, with the range that it had when the link was made. */
   readonly query: Readonly<Record<string, string>>;
 }
@@ -23,7 +22,7 @@ export interface ExportLinks {
 }
 
 export function createExportLinks(secret: string): ExportLinks {
-  const sign = (text: string): string => createHmac('sha256', secret).update(`export:${text}`).digest('base64url');
+  const sign = (text: string): string => createHmac('sha256', secret).update(`export-order:${text}`).digest('base64url');
   return {
     issue(order) {
       const text = Buffer.from(JSON.stringify(order)).toString('base64url');

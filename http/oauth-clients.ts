@@ -3,8 +3,9 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { findClient, workspaceOfClient } from '../engine/oauth-apps.ts';
-import { isAllowed, type TokenRefusal } from '../engine/oauth.ts';
+import type { TokenRefusal } from '../engine/oauth.ts';
 import { systemCaller } from '../engine/runtime/command.ts';
+import { type Scope, scopeNames } from '../engine/scopes.ts';
 import type { OAuthAppRecord } from '../store/oauth-apps.ts';
 import type { Services } from './services.ts';
 
@@ -41,12 +42,16 @@ export function mayServe(services: Pick<Services, 'config'>, client: Client, wor
   return client.workspaceId === workspaceId || isLive(services, client.app.clientId);
 }
 
-/** What signs an app's webhooks, as long as somebody in the workspace allows the app something. Undefined too for a public app. */
-export function appSecret(services: Pick<Services, 'engine' | 'secrets' | 'config'>, clientId: string, workspaceId: string): string | undefined {
-  const client = clientOf(services, clientId);
-  const view = services.engine.workspace(workspaceId)?.view(systemCaller);
-  if (client === undefined || view === undefined || client.app.sealedSecret === null || !mayServe(services, client, workspaceId) || !isAllowed(view, clientId)) return undefined;
-  return openClientSecret(services, clientId, client.app.sealedSecret);
+/** What signs an app's webhooks. Undefined for an app that is gone, and for a public one. */
+export function appSecret(services: Pick<Services, 'engine' | 'secrets'>, clientId: string): string | undefined {
+  const sealedSecret = clientOf(services, clientId)?.app.sealedSecret ?? null;
+  return sealedSecret === null ? undefined : openClientSecret(services, clientId, sealedSecret);
+}
+
+/** What of a grant the app still registers; undefined where it may no longer serve the workspace. */
+export function withinApp(services: Pick<Services, 'config'>, client: Client, of: { workspaceId: string; scopes: readonly string[] }): readonly Scope[] | undefined {
+  if (!mayServe(services, client, of.workspaceId)) return undefined;
+  return scopeNames.filter((scope) => of.scopes.includes(scope) && client.app.scopes.includes(scope));
 }
 
 interface Claimed {

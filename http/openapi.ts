@@ -46,8 +46,8 @@ export function openApi(everyRoute: readonly Route[], options: { baseUrl: string
     components: {
       securitySchemes: {
         workspaceToken: { type: 'http', scheme: 'bearer', description: 'From register, login, join or reset-password.' },
-        apiKey: { type: 'http', scheme: 'bearer', description: 'sk_live_... or sk_test_..., limited to its scopes. What a route needs is its x-scope; null needs a key for everything.' },
-        appToken: { type: 'oauth2', description: 'For apps: access tokens from /oauth/token, limited to what the agent allowed. What a route needs is its x-scope.', flows: { authorizationCode: { authorizationUrl: `${options.baseUrl}/oauth/authorize`, tokenUrl: `${options.baseUrl}/oauth/token`, refreshUrl: `${options.baseUrl}/oauth/token`, scopes: Object.fromEntries(scopeNames.filter((name) => scopes[name].forApps).map((name) => [name, scopes[name].summary])) } } },
+        apiKey: { type: 'http', scheme: 'bearer', description: 'sk_live_... or sk_test_..., limited to its scopes. What a route needs is its x-scope (or its x-or-scope) and its x-also-scopes; null needs a key for everything. Members of a reply that need another are marked x-scope, and left out without it. A test key opens /verify alone.' },
+        appToken: { type: 'oauth2', description: 'For apps: access tokens from /oauth/token, limited to what the agent allowed. What a route needs is its x-scope (or its x-or-scope) and its x-also-scopes; members of a reply that need another are marked x-scope, and left out without it.', flows: { authorizationCode: { authorizationUrl: `${options.baseUrl}/oauth/authorize`, tokenUrl: `${options.baseUrl}/oauth/token`, refreshUrl: `${options.baseUrl}/oauth/token`, scopes: Object.fromEntries(scopeNames.filter((name) => scopes[name].forApps).map((name) => [name, scopes[name].summary])) } } },
         visitorToken: { type: 'http', scheme: 'bearer', description: 'From widget/sessions.' },
         signature: { type: 'apiKey', in: 'header', name: 'X-Signature', description: 'sha256=<hex>: HMAC-SHA256 over the raw body with the workspace\'s secret of workspace/integrations.' },
       },
@@ -181,7 +181,7 @@ function operationOf(route: Route, names: SchemaNames): Operation {
     ...(route.description === undefined ? {} : { description: route.description }),
     ...(route.sunset === undefined ? {} : { deprecated: true }),
     security: securityOf(access),
-    ...(access.kind === 'agent' ? { 'x-scope': access.scope, 'x-role': access.role ?? 'any', ...(access.feature === undefined ? {} : { 'x-feature': access.feature }) } : {}),
+    ...(access.kind === 'agent' ? { 'x-scope': access.scope, ...(access.or === undefined ? {} : { 'x-or-scope': access.or }), ...(access.also === undefined ? {} : { 'x-also-scopes': access.also }), 'x-role': access.role ?? 'any', ...(access.feature === undefined ? {} : { 'x-feature': access.feature }) } : {}),
     ...(route.limit === undefined ? {} : { 'x-rate-limit': route.limit }),
     'x-socket-method': (access.kind === 'agent' || access.kind === 'visitor') && route.httpOnly !== true && route.send === undefined && route.receive === undefined,
     parameters: [...parametersOf(route.params, 'path', names), ...parametersOf(route.query, 'query', names), ...['ServiceVersion', 'RequestId'].map((name) => ({ $ref: `#/components/parameters/${name}` }))],
@@ -208,7 +208,7 @@ function securityOf(access: Route['access']): Json[] {
     case 'public':
       return [];
     case 'agent':
-      return [...(access.credential === 'key' ? [] : [{ workspaceToken: [] }]), { apiKey: [] }, ...(access.scope !== null && scopes[access.scope].forApps ? [{ appToken: [access.scope] }] : [])];
+      return [...(access.credential === 'key' ? [] : [{ workspaceToken: [] }]), { apiKey: [] }, ...(access.scope !== null && scopes[access.scope].forApps ? [access.scope, ...(access.or === undefined ? [] : [access.or])].map((scope) => ({ appToken: [scope, ...(access.also ?? [])] })) : [])];
     case 'visitor':
       return [{ visitorToken: [] }];
     case 'signed':

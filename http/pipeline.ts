@@ -27,10 +27,11 @@ import { shapeAt, shapeOfNothing } from './error-shapes.ts';
 import { type Budget, RateLimiter, type ToldBudget } from './rate-limiter.ts';
 import { errorBody, rateRefusal, refusalOf, retryAfterOf } from './replies.ts';
 import type { BodyFailure } from './request-body.ts';
-import type { Call, Input, Method, RawReply, RawRequest, Route } from './route.ts';
+import type { Access, Call, Input, Method, RawReply, RawRequest, Route } from './route.ts';
 import { Router } from './router.ts';
 import { Seldom } from './seldom.ts';
 import type { Services } from './services.ts';
+import { type LeaveOut, leaverOf } from './scoped-members.ts';
 import { closedValidator, type Validate } from './validation.ts';
 import { versionFor } from './versions.ts';
 
@@ -68,6 +69,8 @@ export interface CompiledRoute {
   readonly reader: PartsReader;
   /** Undefined where replies are not checked; for a reply without a body it admits nothing. */
   readonly validateReply: Validate | undefined;
+  /** Takes out of a reply what a key or an app may not be told; undefined where it may be told everything. */
+  readonly leaveOut: LeaveOut | undefined;
   readonly slugs: ReadonlySet<Slug>;
 }
 
@@ -299,15 +302,15 @@ export class Pipeline {
       const input = call as unknown as Input<never, never, never>;
       const send = route.send ?? route.receive;
       if (route.read !== undefined && view !== undefined) {
-        const outcome = this.#success(compiled, route.read(view, input, this.#services));
+        const outcome = this.#success(compiled, call, route.read(view, input, this.#services));
         whenDurable(() => answer(outcome));
       } else if (route.ask !== undefined && view !== undefined) {
         const asked = route.ask(view, input, this.#services);
         // What the view has shown so far. What the reader tells is durable when it is told.
         const shown = new Promise<void>(whenDurable);
-        Promise.all([asked, shown]).then(([value]) => answer(this.#success(compiled, value))).catch(failWhenDurable);
+        Promise.all([asked, shown]).then(([value]) => answer(this.#success(compiled, call, value))).catch(failWhenDurable);
       } else if (route.run !== undefined) {
-        route.run(input, this.#services).then((value) => answer(this.#success(compiled, value))).catch(failWhenDurable);
+        route.run(input, this.#services).then((value) => answer(this.#success(compiled, call, value))).catch(failWhenDurable);
       } else if (send !== undefined) {
         const raw = send(input, this.#services);
         if (raw instanceof Promise) raw.then((reply) => answer({ raw: reply })).catch(failWhenDurable);
@@ -348,8 +351,9 @@ export class Pipeline {
     return own.allowed && site !== undefined ? this.#limiter.take(`${budget}:${site}`, networksPerSite * perMinute) : own;
   }
 
-  #success(compiled: CompiledRoute, value: unknown): Outcome {
+  #success(compiled: CompiledRoute, { grant }: Call, whole: unknown): Outcome {
     const { reply, operation } = compiled.route;
+    const value = grant === undefined || compiled.leaveOut === undefined ? whole : compiled.leaveOut(whole, grant);
     if (compiled.validateReply !== undefined) {
       const errors = compiled.validateReply(value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
       if (errors !== undefined) throw new Error(`${operation} answered with what it does not declare: ${JSON.stringify(errors)}`);
@@ -431,6 +435,7 @@ function compile(route: Route, checkReplies: boolean): CompiledRoute {
     route,
     reader: partsReader(route),
     validateReply: checkReplies ? (route.reply.schema === null ? noBody : closedValidator(route.reply.schema)) : undefined,
+    leaveOut: route.access.kind === 'agent' && route.reply.schema !== null ? leaverOf(route.reply.schema) : undefined,
     slugs: slugsOf(route),
   };
 }
@@ -443,7 +448,7 @@ function authorise(route: Route, view: View, call: Call, config: Config): void {
     const agent = callingAgent(view);
     const needsKey = access.credential === 'key' || (access.credential === 'keyOrAdmin' && agent.role !== 'admin');
     if (needsKey && call.grant === undefined) refuse('unauthorized', { message: 'A valid API key is required.' });
-    if (call.grant !== undefined && !allows(call.grant, access.scope)) refuse('insufficient_scope', { detail: { scope: access.scope ?? '*' } });
+    if (call.grant !== undefined) requireScopes(call.grant, access);
     if (access.role === 'admin' && agent.role !== 'admin') refuse(access.roleSlug ?? 'admin_required');
     if (access.role === 'senior' && !isSenior(agent)) refuse(access.roleSlug ?? 'admin_required');
     if (access.feature !== undefined) requireFeature(view, access.feature, access.featureSlug);
@@ -463,6 +468,14 @@ function bodyRefusal(slug: BodyFailure): Refusal {
     case 'rate_limited':
       return rateRefusal(noRoomRetrySeconds, 'Your network sends too much at once.');
   }
+}
+
+/** A test key opens the verification API alone, whatever its scopes are. */
+function requireScopes(grant: Grant, { scope, or, also = [] }: Pick<Extract<Access, { kind: 'agent' }>, 'scope' | 'or' | 'also'>): void {
+  if (grant.mode === 'test' && scope !== 'verify') refuse('insufficient_scope', { message: 'A test key opens the verification API alone.', detail: { scope: scope ?? '*' } });
+  const isOpenedByOther = or !== undefined && allows(grant, or);
+  const missing = [...(isOpenedByOther ? [] : [scope]), ...also].find((one) => !allows(grant, one));
+  if (missing !== undefined) refuse('insufficient_scope', { detail: { scope: missing ?? '*' } });
 }
 
 function keyOf(caller: Caller, workspaceId: string): string {

@@ -226,7 +226,14 @@ export const Webhook = Type.Object({
   url: Type.String(),
   events: Type.Array(Type.String()),
   description: nullable(Type.String()),
-  status: Type.Enum(['active', 'disabled'], { description: 'disabled: its receiver took nothing for five days.' }),
+  status: Type.Enum(['active', 'disabled'], { description: 'disabled: its receiver took nothing for five days, answered 410, or somebody said so.' }),
+  pausedReason: nullable(
+    Type.Enum(['admin_left', 'key_revoked', 'app_not_allowed'], {
+      description: 'Why it is told nothing, though it is active: agentId is no admin any more, the key that made it is revoked, or agentId does not allow the app to subscribe any more. Whoever saves it anew answers for it.',
+    }),
+  ),
+  agentId: nullable(Type.String({ format: 'uuid', description: 'The admin by whose rights it lives.' })),
+  clientId: nullable(Type.String({ description: 'The app that subscribed; null for the workspace\'s own.' })),
   createdAt: Time,
 });
 export const Delivery = Type.Object({
@@ -239,6 +246,12 @@ export const Delivery = Type.Object({
   nextAttemptAt: nullable(Type.String({ format: 'date-time', description: 'At the earliest: after what came before it in its conversation.' })),
   deliveredAt: nullable(Time),
   createdAt: Time,
+});
+
+export const FullDelivery = Type.Object({
+  ...Delivery.properties,
+  payload: Type.Optional(Type.Object({}, { description: 'What is sent, as far as who reads it may be told it; left out where that is nothing, or no longer kept.' })),
+  responseBody: Type.Optional(nullable(Type.String({ description: 'The beginning of what the receiver answered last, 1 KiB. Left out for who may not read all of the payload.' }))),
 });
 
 export const VerifyService = Type.Object({

@@ -19,9 +19,12 @@ import {
 import { refuseField } from '../engine/errors.ts';
 import type { ReportFrame, ReportQuery } from '../engine/report-scope.ts';
 import type { View } from '../engine/runtime/context.ts';
+import { type Grant, isAllowed } from '../engine/scopes.ts';
 import type { ConversationNames, NamedConversation } from '../store/report-lists.ts';
 import type { Reader } from '../workers/reader.ts';
 import { type Cell, csvLine } from './csv.ts';
+import { Conversation } from './schemas.ts';
+import { leaverOf, RightsEnded } from './scoped-members.ts';
 
 interface Table {
   readonly columns: readonly string[];
@@ -112,27 +115,36 @@ export function requireReportType(view: View, type: string, query: ReportQuery):
   return requireReport(view, query, reportFiles[type]?.about ?? {});
 }
 
+/** What a report is made of, and for whom. */
+export interface AskedReport {
+  readonly query: DrillDownQuery;
+  readonly reader: Reader;
+  readonly grant: Grant | undefined;
+  /** Asked before each part of a long one. */
+  mayGoOn(): boolean;
+}
+
 /** The text of a whole report. */
-export async function reportText(view: View, type: string, format: 'csv' | 'json', asked: { query: DrillDownQuery; withCustomers: boolean; reader: Reader }): Promise<string | AsyncIterable<string>> {
+export async function reportText(view: View, type: string, format: 'csv' | 'json', asked: AskedReport): Promise<string | AsyncIterable<string>> {
   const file = reportFiles[type];
   if (file === undefined) {
-    const order = { workspaceId: view.workspaceId, asked: drillDownOf(view, asked.query), withCustomers: asked.withCustomers, reader: asked.reader };
+    const order: ConversationOrder = { ...asked, workspaceId: view.workspaceId, asked: drillDownOf(view, asked.query) };
     return format === 'csv' ? conversationsCsv(order) : conversationsJson(order);
   }
   const { json, table } = await file.make(view, asked.query, asked.reader);
   return format === 'json' ? JSON.stringify(json) : [table.columns, ...table.rows].map(csvLine).join('');
 }
 
-interface ConversationOrder {
+interface ConversationOrder extends Omit<AskedReport, 'query'> {
   readonly workspaceId: string;
   readonly asked: ReturnType<typeof drillDownOf>;
-  readonly withCustomers: boolean;
-  readonly reader: Reader;
 }
 
-async function* conversationParts({ workspaceId, asked, reader }: ConversationOrder): AsyncGenerator<NamedConversation[]> {
+/** Ends the reply when whose it is may have it no more. */
+async function* conversationParts({ workspaceId, asked, reader, mayGoOn }: ConversationOrder): AsyncGenerator<NamedConversation[]> {
   let last: ConversationRecord | undefined;
   for (;;) {
+    if (!mayGoOn()) throw new RightsEnded();
     const part = await reader.drillDownAfter(workspaceId, asked, { after: last && { at: last.createdAt, id: last.id }, limit: rowsPerPart });
     if (part.length === 0) return;
     yield part;
@@ -141,17 +153,22 @@ async function* conversationParts({ workspaceId, asked, reader }: ConversationOr
 }
 
 async function* conversationsCsv(order: ConversationOrder): AsyncGenerator<string> {
-  const columns = order.withCustomers ? [...nameColumns, ...customerColumns] : nameColumns;
-  yield csvLine([...conversationColumns, 'tags', 'ratingComment', ...columns]);
+  const columns = conversationColumns.filter((column) => column !== 'preview' || isAllowed(order.grant, 'messages:read'));
+  const named = isAllowed(order.grant, 'visitors:read') ? [...nameColumns, ...customerColumns] : nameColumns;
+  yield csvLine([...columns, 'tags', 'ratingComment', ...named]);
   for await (const part of conversationParts(order)) {
-    yield part.map(({ conversation, names }) => csvLine([...conversationColumns.map((column) => conversation[column]), conversation.tags.join('; '), conversation.ratingComment, ...columns.map((column) => names[column])])).join('');
+    yield part.map(({ conversation, names }) => csvLine([...columns.map((column) => conversation[column]), conversation.tags.join('; '), conversation.ratingComment, ...named.map((column) => names[column])])).join('');
   }
 }
 
+const withoutMembers = leaverOf(Conversation);
+
 async function* conversationsJson(order: ConversationOrder): AsyncGenerator<string> {
+  const { grant } = order;
+  const told = (row: ConversationRecord): unknown => (grant === undefined || withoutMembers === undefined ? conversationView(row) : withoutMembers(conversationView(row), grant));
   let total = 0;
   for await (const part of conversationParts(order)) {
-    yield part.map(({ conversation }, index) => `${total === 0 && index === 0 ? '{"conversations":[' : ','}${JSON.stringify(conversationView(conversation))}`).join('');
+    yield part.map(({ conversation }, index) => `${total === 0 && index === 0 ? '{"conversations":[' : ','}${JSON.stringify(told(conversation))}`).join('');
     total += part.length;
   }
   yield `${total === 0 ? '{"conversations":[' : ''}],"total":${total}}`;

@@ -18,6 +18,10 @@ export type Access =
       readonly kind: 'agent';
       /** What a key or an app's token must have been given. `null`: only a key for everything, beside people who signed in. */
       readonly scope: Scope | null;
+      /** Another one that opens it as well. */
+      readonly or?: Scope;
+      /** Scopes that are needed beside it, by a route that does what several are for. */
+      readonly also?: readonly Scope[];
       /** Checked here to refuse early and to say so in the documents; the command checks again on the state it acts on. */
       readonly role?: 'admin' | 'senior';
       /** How this area words the refusal of a role (specification 7). */

@@ -2,6 +2,7 @@
 
 import Type, { type TSchema } from 'typebox';
 import { linePattern, visiblePattern } from '../engine/lines.ts';
+import { behind } from './scoped-members.ts';
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
@@ -86,7 +87,7 @@ export const Conversation = Type.Object({
   handshake: nullable(Handshake),
   rating: nullable(Type.Integer({ minimum: 1, maximum: 5 })),
   ratingComment: nullable(Type.String({ description: 'What the customer wrote with the rating.' })),
-  preview: nullable(Type.String()),
+  preview: behind('messages:read', nullable(Type.String())),
   lastMessageAt: nullable(Time),
   lastCustomerMessageAt: nullable(Time),
   agentsReadUpTo: nullable(Type.String({ format: 'date-time', description: 'What its customer wrote after this is unread.' })),
@@ -100,14 +101,14 @@ export const Conversation = Type.Object({
 export const E164 = Type.String({ minLength: 8, maxLength: 16, pattern: '^\\+[1-9]\\d{6,14}$', description: 'A phone number, such as +14155550123.' });
 
 export const CallEvent = Type.Object({
-  eventType: Type.Enum(['ringing', 'answered', 'on_hold', 'resumed', 'transferred', 'ended', 'voicemail_left', 'ai_engaged']),
+  eventType: Type.Enum(['ringing', 'answered', 'on_hold', 'resumed', 'transferred', 'ended', 'voicemail_left', 'ai_engaged'], { description: 'ai_engaged is planned: nothing brings it about yet.' }),
   createdAt: Time,
-  fromE164: Type.Optional(Type.String({ description: 'ringing: who calls, unless withheld.' })),
+  fromE164: behind('visitors:read', Type.String({ description: 'ringing: who calls, unless withheld.' })),
   agentId: Type.Optional(Type.String({ format: 'uuid', description: 'answered: by whom; transferred: to whom.' })),
   departmentId: Type.Optional(Type.String({ format: 'uuid', description: 'transferred: where to.' })),
   voicemailId: Type.Optional(Id),
   duration_ms: Type.Optional(Type.Integer({ minimum: 0, description: 'ended: as the carrier says, else from the first answer on; 0 for a missed call.' })),
-  recordingUrl: Type.Optional(Type.String({ description: 'ended: when the number records and the recording is ready.' })),
+  recordingUrl: behind('messages:read', Type.String({ description: 'ended: when the number records and the recording is ready.' })),
 });
 
 export const Call = Type.Object({
@@ -116,8 +117,8 @@ export const Call = Type.Object({
   channel: Type.Literal('call'),
   status: ConversationStatus,
   state: Type.Enum(['ringing', 'answered', 'on_hold', 'voicemail', 'ended']),
-  fromE164: nullable(Type.String({ description: 'Null when the caller withholds it.' })),
-  callerName: nullable(Type.String({ description: 'What the caller\'s contact is called.' })),
+  fromE164: behind('visitors:read', nullable(Type.String({ description: 'Null when the caller withholds it.' }))),
+  callerName: behind('visitors:read', nullable(Type.String({ description: 'What the caller\'s contact is called.' }))),
   toE164: Type.String(),
   phoneNumberId: Id,
   departmentId: nullable(Id),
@@ -135,11 +136,11 @@ export const Call = Type.Object({
 export const Voicemail = Type.Object({
   id: Id,
   conversationId: Id,
-  fromE164: nullable(Type.String()),
-  callerName: nullable(Type.String({ description: 'What the caller\'s contact is called.' })),
+  fromE164: behind('visitors:read', nullable(Type.String())),
+  callerName: behind('visitors:read', nullable(Type.String({ description: 'What the caller\'s contact is called.' }))),
   durationMs: nullable(Type.Integer()),
-  recordingUrl: nullable(Type.String()),
-  transcript: nullable(Type.String()),
+  recordingUrl: behind('messages:read', nullable(Type.String())),
+  transcript: behind('messages:read', nullable(Type.String())),
   listenedAt: nullable(Time),
   createdAt: Time,
 });
@@ -152,9 +153,9 @@ export const SearchRow = Type.Object({
   subject: nullable(Type.String()),
   ticketNumber: nullable(Type.Integer()),
   updatedAt: Time,
-  matchedBody: Type.String({ description: 'The part of its best message that was met; of its newest one where the customer\'s name or email, the subject or the number alone was.' }),
-  visitorName: nullable(Type.String()),
-  visitorEmail: nullable(Type.String()),
+  matchedBody: behind('messages:read', Type.String({ description: 'The part of its best message that was met; of its newest one where the customer\'s name or email, the subject or the number alone was.' })),
+  visitorName: behind('visitors:read', nullable(Type.String())),
+  visitorEmail: behind('visitors:read', nullable(Type.String())),
   tags: Type.Array(Type.String()),
 });
 
@@ -175,7 +176,7 @@ export const Threading = Type.Object(
 export const Message = Type.Object({
   id: Id,
   conversationId: Id,
-  senderType: Type.Enum(['visitor', 'agent', 'ai', 'system']),
+  senderType: Type.Enum(['visitor', 'agent', 'ai', 'system'], { description: 'ai is planned: nothing writes such a message yet.' }),
   senderId: nullable(Id),
   body: Type.String({ description: 'Plain text.' }),
   bodyHtml: Type.String({ description: 'For display; rendered by the service, never taken as input.' }),
@@ -234,16 +235,16 @@ export const Site = Type.Object({
 export const Visitor = Type.Object({
   id: Id,
   siteId: Id,
-  email: nullable(Type.String()),
-  name: nullable(Type.String()),
-  phoneE164: nullable(Type.String()),
-  ip: nullable(Type.String()),
-  country: nullable(Type.String()),
-  userAgent: nullable(Type.String()),
-  geo: nullable(Type.Object({ city: nullable(Type.String()), region: nullable(Type.String()) })),
-  wcEnrichment: nullable(Type.Object({})),
+  email: behind('visitors:read', nullable(Type.String())),
+  name: behind('visitors:read', nullable(Type.String())),
+  phoneE164: behind('visitors:read', nullable(Type.String())),
+  ip: behind('visitors:read', nullable(Type.String())),
+  country: behind('visitors:read', nullable(Type.String())),
+  userAgent: behind('visitors:read', nullable(Type.String())),
+  geo: behind('visitors:read', nullable(Type.Object({ city: nullable(Type.String()), region: nullable(Type.String()) }))),
+  wcEnrichment: behind('visitors:read', nullable(Type.Object({}))),
   contactId: nullable(Id),
-  currentPageUrl: nullable(Type.String()),
+  currentPageUrl: behind('visitors:read', nullable(Type.String())),
   blockedAt: nullable(Time),
   firstSeenAt: Time,
   lastSeenAt: Time,
@@ -252,14 +253,14 @@ export const Visitor = Type.Object({
 
 export const Contact = Type.Object({
   id: Id,
-  name: nullable(Type.String()),
-  email: nullable(Type.String()),
-  phone: nullable(Type.String()),
-  company: nullable(Type.String()),
+  name: behind('visitors:read', nullable(Type.String())),
+  email: behind('visitors:read', nullable(Type.String())),
+  phone: behind('visitors:read', nullable(Type.String())),
+  company: behind('visitors:read', nullable(Type.String())),
   tags: Type.Array(Type.String()),
-  customFields: Type.Object({}),
+  customFields: behind('visitors:read', Type.Object({})),
   lifetimeValueCents: Type.Integer(),
-  note: nullable(Type.String()),
+  note: behind('visitors:read', nullable(Type.String())),
   firstSeenAt: Time,
   lastSeenAt: Time,
   createdAt: Time,
@@ -354,7 +355,7 @@ export const HistoryItem = Type.Object({
   id: Id,
   type: Channel,
   status: ConversationStatus,
-  preview: nullable(Type.String()),
+  preview: behind('messages:read', nullable(Type.String())),
   callDirection: nullable(Type.Enum(['inbound'])),
   callPeerE164: nullable(Type.String()),
   agentName: nullable(Type.String({ description: 'Who has it, or had it at the end.' })),

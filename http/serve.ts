@@ -56,7 +56,6 @@ import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from
 import { createExportLinks } from './export-links.ts';
 import { createLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { appSecret } from './oauth-clients.ts';
 import { sendQueuedMail } from './outgoing-mail.ts';
 import { createPageFiles } from './page-files.ts';
 import { Pipeline } from './pipeline.ts';
@@ -201,7 +200,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
       await objects?.remove(key);
       return key;
     },
-    sendWebhook: (item) => sendWebhook({ engine, sender: webhookSender, secrets, clock, appSecret: (clientId, workspaceId) => appSecret({ engine, secrets, config }, clientId, workspaceId) }, item),
+    sendWebhook: (item) => sendWebhook({ engine, config, secrets, clock, sender: webhookSender }, item),
     sendCode: (item) =>
       sendCode(
         {

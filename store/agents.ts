@@ -45,6 +45,12 @@ export function allAgents(db: Database): AgentRecord[] {
   return db.all<Row>(`${select} ORDER BY createdAt, id`).map(fromRow);
 }
 
+/** Of those who have joined and not left. */
+export function findActiveAgent(db: Database, agentId: string): AgentRecord | undefined {
+  const row = db.get<Row>(`${select} WHERE id = ? AND joinedAt IS NOT NULL AND deactivatedAt IS NULL`, [agentId]);
+  return row && fromRow(row);
+}
+
 export function insertAgent(db: Database, agent: AgentRecord): void {
   db.run(
     `INSERT INTO agent (id, email, name, role, status, channels, avatarUrl, canTransfer, passwordHash, tokenVersion, lastAssignedAt, joinedAt, deactivatedAt, createdAt)

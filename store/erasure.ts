@@ -48,7 +48,7 @@ const erase: readonly string[] = [
      OR EXISTS (SELECT 1 FROM json_each(toAddresses) WHERE lower(value) IN (SELECT address FROM erasedAddress))`,
   'DELETE FROM mailThread WHERE conversationId IN (SELECT id FROM erasedConversation)',
   'DELETE FROM mailParticipant WHERE conversationId IN (SELECT id FROM erasedConversation) OR lower(address) IN (SELECT address FROM erasedAddress)',
-  `UPDATE webhookDelivery SET body = '{}', status = iif(status = 'pending', 'failed', status), nextAttemptAt = NULL WHERE id IN (SELECT id FROM erasedSubject)`,
+  `UPDATE webhookDelivery SET body = '{}', responseBody = NULL, status = iif(status = 'pending', 'failed', status), nextAttemptAt = NULL WHERE id IN (SELECT id FROM erasedSubject)`,
   `UPDATE verification SET destination = '', sourceIp = '' WHERE id IN (SELECT id FROM erasedSubject)`,
   'DELETE FROM verifyFactor WHERE lower(identity) IN (SELECT address FROM erasedAddress)',
   'DELETE FROM suppression WHERE lower(email) IN (SELECT address FROM erasedAddress)',

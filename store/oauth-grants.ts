@@ -49,8 +49,14 @@ export function findOAuthGrant(db: Database, grantId: string): OAuthGrantRecord 
   return fromRow<OAuthGrantRecord>(db.get('SELECT * FROM oauthGrant WHERE id = ?', [grantId]));
 }
 
-export function liveOAuthGrants(db: Database, clientId: string): { agentId: string }[] {
-  return db.all('SELECT DISTINCT agentId FROM oauthGrant WHERE clientId = ? AND revokedAt IS NULL', [clientId]);
+/** What this agent allows the app by all grants that still have a token to be used. */
+export function liveScopesOfApp(db: Database, of: { clientId: string; agentId: string; at: string }): string[] {
+  const rows = db.all<{ scopes: string }>(
+    `SELECT scopes FROM oauthGrant AS one WHERE clientId = @clientId AND agentId = @agentId AND revokedAt IS NULL
+       AND EXISTS (SELECT 1 FROM oauthToken WHERE grantId = one.id AND usedAt IS NULL AND expiresAt > @at)`,
+    { ...of },
+  );
+  return [...new Set(rows.flatMap(({ scopes }) => fromJson<string[]>(scopes)))];
 }
 
 export function revokeOAuthGrant(db: Database, grantId: string, at: string): void {

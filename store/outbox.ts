@@ -76,6 +76,11 @@ export function hastenOutbox(db: Database, { target, at }: { target: string; at:
   db.run(`UPDATE outbox SET nextAt = @at WHERE target = @target AND state = 'queued' AND nextAt > @at`, { target, at });
 }
 
+/** Takes back what waits at targets that begin so. */
+export function deleteQueuedOutbox(db: Database, targetPrefix: string): void {
+  db.run(`DELETE FROM outbox WHERE state = 'queued' AND target >= ? AND target < ?`, [targetPrefix, `${targetPrefix}\u{10ffff}`]);
+}
+
 /** Forgets what was settled before `at`. Returns how many rows that were. */
 export function deleteSettledOutbox(db: Database, at: string, limit: number): number {
   return db.run(`DELETE FROM outbox WHERE rowid IN (SELECT rowid FROM outbox WHERE settledAt < ? ORDER BY settledAt LIMIT ?)`, [at, limit]);

@@ -41,6 +41,7 @@ export const sealedPlaces: readonly SealedPlace[] = [
   inColumn({ table: 'emailDomain', key: 'id', sealed: 'sealedPrivateKey', about: `'*:dkim:' || name` }),
   inColumn({ table: 'commerce', key: 'id', sealed: 'sealedSecret', about: `'*:commerce'` }),
   inColumn({ table: 'webhook', key: 'id', sealed: 'sealedSecret', about: `'*:webhook:' || id` }),
+  inColumn({ table: 'webhook', key: 'id', sealed: 'formerSecret', about: `'*:webhook:' || id` }),
   inColumn({ table: 'oauthApp', key: 'id', sealed: 'sealedSecret', about: `'oauth:' || clientId` }),
   inColumn({ table: 'verifyFactor', key: 'id', sealed: 'sealedSecret', about: `'*:totp:' || id` }),
   {

@@ -15,6 +15,8 @@ export interface WebhookDelivery {
   readonly status: 'pending' | 'delivered' | 'failed';
   readonly attempts: number;
   readonly lastAnswer: string | null;
+  /** The beginning of what the receiver answered the last attempt with. */
+  readonly responseBody: string | null;
   readonly lastAttemptAt: string | null;
   readonly nextAttemptAt: string | null;
   readonly deliveredAt: string | null;
@@ -23,8 +25,8 @@ export interface WebhookDelivery {
 
 export function insertDelivery(db: Database, delivery: WebhookDelivery): void {
   db.run(
-    `INSERT INTO webhookDelivery (id, webhookId, event, target, body, status, attempts, lastAnswer, lastAttemptAt, nextAttemptAt, deliveredAt, createdAt)
-     VALUES (@id, @webhookId, @event, @target, @body, @status, @attempts, @lastAnswer, @lastAttemptAt, @nextAttemptAt, @deliveredAt, @createdAt)`,
+    `INSERT INTO webhookDelivery (id, webhookId, event, target, body, status, attempts, lastAnswer, responseBody, lastAttemptAt, nextAttemptAt, deliveredAt, createdAt)
+     VALUES (@id, @webhookId, @event, @target, @body, @status, @attempts, @lastAnswer, @responseBody, @lastAttemptAt, @nextAttemptAt, @deliveredAt, @createdAt)`,
     { ...delivery },
   );
 }
@@ -34,11 +36,11 @@ export function findDelivery(db: Database, deliveryId: string): WebhookDelivery 
 }
 
 export function updateDelivery(db: Database, delivery: WebhookDelivery): void {
-  const { id, status, attempts, lastAnswer, lastAttemptAt, nextAttemptAt, deliveredAt } = delivery;
+  const { id, status, attempts, lastAnswer, responseBody, lastAttemptAt, nextAttemptAt, deliveredAt } = delivery;
   db.run(
-    `UPDATE webhookDelivery SET status = @status, attempts = @attempts, lastAnswer = @lastAnswer, lastAttemptAt = @lastAttemptAt, nextAttemptAt = @nextAttemptAt, deliveredAt = @deliveredAt
+    `UPDATE webhookDelivery SET status = @status, attempts = @attempts, lastAnswer = @lastAnswer, responseBody = @responseBody, lastAttemptAt = @lastAttemptAt, nextAttemptAt = @nextAttemptAt, deliveredAt = @deliveredAt
      WHERE id = @id`,
-    { id, status, attempts, lastAnswer, lastAttemptAt, nextAttemptAt, deliveredAt },
+    { id, status, attempts, lastAnswer, responseBody, lastAttemptAt, nextAttemptAt, deliveredAt },
   );
 }
 

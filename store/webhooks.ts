@@ -8,14 +8,20 @@ export type WebhookFeed = 'events' | 'verify';
 export interface WebhookRecord {
   readonly id: string;
   readonly feed: WebhookFeed;
-  /** The app that subscribed; null for the workspace's own. */
+  /** The client id of the app that subscribed; null for the workspace's own. */
   readonly appId: string | null;
+  /** The admin by whose rights it lives, and the key where it was a key's doing. Null: one that nobody answers for. */
+  readonly agentId: string | null;
+  readonly keyId: string | null;
   readonly url: string;
   /** Event types, or `*`. */
   readonly events: readonly string[];
   readonly description: string | null;
   /** Null where the app's secret signs. */
   readonly sealedSecret: string | null;
+  /** Sealed. Signs beside the other until then. */
+  readonly formerSecret: string | null;
+  readonly formerSecretUntil: string | null;
   readonly status: 'active' | 'disabled';
   /** The first failure since the last success. */
   readonly failingSince: string | null;
@@ -31,14 +37,20 @@ export function allWebhooks(db: Database): WebhookRecord[] {
 
 export function insertWebhook(db: Database, webhook: WebhookRecord): void {
   db.run(
-    `INSERT INTO webhook (id, feed, appId, url, events, description, sealedSecret, status, failingSince, createdAt)
-     VALUES (@id, @feed, @appId, @url, @events, @description, @sealedSecret, @status, @failingSince, @createdAt)`,
+    `INSERT INTO webhook (id, feed, appId, agentId, keyId, url, events, description, sealedSecret, formerSecret, formerSecretUntil, status, failingSince, createdAt)
+     VALUES (@id, @feed, @appId, @agentId, @keyId, @url, @events, @description, @sealedSecret, @formerSecret, @formerSecretUntil, @status, @failingSince, @createdAt)`,
     { ...webhook, events: toJson(webhook.events) },
   );
 }
 
+/** Writes every field but whose feed and app it is, and when it was made. */
 export function updateWebhook(db: Database, webhook: WebhookRecord): void {
-  db.run('UPDATE webhook SET status = @status, failingSince = @failingSince WHERE id = @id', { id: webhook.id, status: webhook.status, failingSince: webhook.failingSince });
+  const { feed: _, appId: __, createdAt: ___, ...changing } = webhook;
+  db.run(
+    `UPDATE webhook SET agentId = @agentId, keyId = @keyId, url = @url, events = @events, description = @description, sealedSecret = @sealedSecret,
+       formerSecret = @formerSecret, formerSecretUntil = @formerSecretUntil, status = @status, failingSince = @failingSince WHERE id = @id`,
+    { ...changing, events: toJson(webhook.events) },
+  );
 }
 
 /** Its deliveries go with it. */

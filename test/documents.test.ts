@@ -225,7 +225,7 @@ t.test('the OpenAPI document', async (t) => {
     for (const route of routes) {
       const { access } = route;
       const forPeople = access.kind === 'agent' && access.credential === 'key' ? [] : [{ workspaceToken: [] }];
-      const forApps = access.kind === 'agent' && access.scope !== null && access.scope !== 'verify' ? [{ appToken: [access.scope] }] : [];
+      const forApps = access.kind === 'agent' && access.scope !== null && access.scope !== 'verify' ? [access.scope, ...(access.or === undefined ? [] : [access.or])].map((scope) => ({ appToken: [scope, ...(access.also ?? [])] })) : [];
       const scheme = { public: [], agent: [...forPeople, { apiKey: [] }, ...forApps], visitor: [{ visitorToken: [] }], signed: [{ signature: [] }] }[access.kind];
       t.same(operationOf(route).security, scheme, route.operation);
     }

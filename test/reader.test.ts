@@ -71,7 +71,7 @@ t.test('[architecture] what the reader tells waits until what it saw is durable'
   const last = { at: '9', id: '' };
   const first = { at: '', id: '' };
   const asks: Omit<{ [Name in keyof Reader]: () => Promise<unknown> }, 'noteMessages' | 'waiting' | 'stop'> = {
-    search: () => reader.search(workspaceId, { q: 'hello', limit: 10, reach: { ...scope, agentId: owner.agentId }, filter: {} }),
+    search: () => reader.search(workspaceId, { q: 'hello', looksIn: { messages: true, customers: true }, limit: 10, reach: { ...scope, agentId: owner.agentId }, filter: {} }),
     messages: () => reader.messages({ workspaceId, conversationId, after: '', upTo: '9' }),
     notes: () => reader.notes({ workspaceId, conversationId, after: first, upTo: last }),
     events: () => reader.events({ workspaceId, conversationId, afterSeq: 0, upToSeq: 1000 }),

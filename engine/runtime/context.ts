@@ -172,7 +172,7 @@ export class Context implements View {
     this.earliestOutboxMs = Math.min(this.earliestOutboxMs, this.nowMs);
   }
 
-  /** Adds an audit entry; the actor is the calling agent, or nobody when the service acts. */
+  /** Adds an audit entry; the actor is the calling agent, or nobody when the service acts. A key or an app is named in its context. */
   audit(draft: AuditDraft): void {
     insertAudit(this.db, {
       id: this.ids.uuid(),
@@ -182,7 +182,7 @@ export class Context implements View {
       targetId: draft.targetId,
       before: jsonOrNull(draft.before),
       after: jsonOrNull(draft.after),
-      context: jsonOrNull(draft.context),
+      context: jsonOrNull(contextOf(this.caller, draft.context)),
       createdAt: this.at,
     });
   }
@@ -199,6 +199,12 @@ export class Context implements View {
   drop(): void {
     this.#host.lastSeq = this.#firstSeq;
   }
+}
+
+function contextOf(caller: Caller, context: object | undefined): object | undefined {
+  if (caller.kind !== 'agent' || caller.through === undefined) return context;
+  const { by, id, name } = caller.through;
+  return { ...context, ...(by === 'key' ? { apiKey: { id, name } } : { app: { clientId: id, name } }) };
 }
 
 function jsonOrNull(value: object | undefined): string | null {

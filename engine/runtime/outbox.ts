@@ -23,14 +23,20 @@ export interface OutboxItem {
   readonly createdAt: string;
 }
 
+/** `detail`: what the other side said beside its answer, for the kind's settled() alone. */
 export type OutboxOutcome =
-  | { readonly state: 'sent'; readonly answer: string }
+  | { readonly state: 'sent'; readonly answer: string; readonly detail?: string }
   /** `code` as the OutsideFailure named it. */
-  | { readonly state: 'retry' | 'failed'; readonly answer: string; readonly code?: string };
+  | { readonly state: 'retry' | 'failed'; readonly answer: string; readonly code?: string; readonly detail?: string; readonly retryAfterMs?: number };
+
+export interface Delivered {
+  readonly answer: string;
+  readonly detail: string;
+}
 
 export interface OutboxKind {
   /** Does it, within a time limit of its own. Resolves to what the other side answered; throws OutsideFailure or any error to be tried again. */
-  deliver(item: OutboxItem): Promise<string>;
+  deliver(item: OutboxItem): Promise<string | Delivered>;
   /** Pauses between attempts. When they are used up the item is kept as failed. */
   readonly retryDelaysMs: readonly number[];
   /** What stays of the payload when nothing more will be done about it. All of it, unless this says otherwise. */
@@ -45,16 +51,27 @@ export interface OutboxKind {
 
 export type OutboxKinds = Readonly<Record<string, OutboxKind>>;
 
-/** The other side said no. `permanent`: asking again would change nothing. `code`: for the kind's settled() to tell it by. */
+/**
+ * The other side said no. `permanent`: asking again would change nothing. `code`: for the kind's settled() to tell it by. `retryAfterMs`: it
+ * does not want to be asked before. `detail`: its own words, which no log is told.
+ */
 export class OutsideFailure extends Error {
   override readonly name = 'OutsideFailure';
   readonly permanent: boolean;
   readonly code: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly #detail: string | undefined;
 
-  constructor(message: string, options: { permanent: boolean; code?: string | undefined; cause?: unknown }) {
+  constructor(message: string, options: { permanent: boolean; code?: string | undefined; retryAfterMs?: number | undefined; detail?: string | undefined; cause?: unknown }) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.permanent = options.permanent;
     this.code = options.code;
+    this.retryAfterMs = options.retryAfterMs;
+    this.#detail = options.detail;
+  }
+
+  get detail(): string | undefined {
+    return this.#detail;
   }
 }
 
@@ -191,11 +208,13 @@ export class Outbox {
     try {
       item = { ...item, payload: JSON.parse(row.payload) };
       if (kind === undefined) throw new OutsideFailure(`nothing here delivers ${row.kind}`, { permanent: true });
-      outcome = { state: 'sent', answer: await kind.deliver(item) };
+      const delivered = await kind.deliver(item);
+      outcome = { state: 'sent', ...(typeof delivered === 'string' ? { answer: delivered } : delivered) };
     } catch (error) {
       const permanent = (error instanceof OutsideFailure && error.permanent) || attempts >= (kind?.retryDelaysMs.length ?? 0);
-      const code = error instanceof OutsideFailure ? error.code : undefined;
-      outcome = { state: permanent ? 'failed' : 'retry', answer: error instanceof Error ? error.message : String(error), ...(code === undefined ? {} : { code }) };
+      const { code, retryAfterMs, detail } = error instanceof OutsideFailure ? error : {};
+      const said = { ...(code === undefined ? {} : { code }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(detail === undefined ? {} : { detail }) };
+      outcome = { state: permanent ? 'failed' : 'retry', answer: error instanceof Error ? error.message : String(error), ...said };
       this.#log.warn({ workspaceId, outboxId: id, kind: row.kind, attempt: attempts + 1, outcome: outcome.state, err: error }, 'outside work failed');
     }
     await this.#recordUntilDone(item, kind, outcome);
@@ -217,7 +236,8 @@ export class Outbox {
   }
 
   #record(item: OutboxItem, kind: OutboxKind | undefined, outcome: OutboxOutcome): Promise<{ by: 'file' | 'rule' | 'gone'; error: unknown } | undefined> {
-    const pauseMs = (kind?.retryDelaysMs[item.attempts] ?? 0) * (1 + jitter * this.#random());
+    const askedMs = outcome.state === 'retry' ? (outcome.retryAfterMs ?? 0) : 0;
+    const pauseMs = Math.max(askedMs, kind?.retryDelaysMs[item.attempts] ?? 0) * (1 + jitter * this.#random());
     let isRules = false;
     const record = command('outbox.record', (ctx, _: object) => {
       // It may be run twice, when its batch is undone.

@@ -1,30 +1,33 @@
 // The records that the API answers with, typed by the very schemas that the service validates them with. Nothing of the service
 // itself is loaded: these are types alone.
 
-import type { Static } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import type * as records from '../record-schemas.ts';
 import type * as reports from '../report-schemas.ts';
 import type * as schemas from '../schemas.ts';
+
+/** Who signed in is told every member, also those that a key or an app may be left without. */
+type Whole<Schema extends TSchema> = Required<Static<Schema>>;
 
 export type Agent = Static<typeof schemas.Agent>;
 export type AgentStatus = Static<typeof schemas.AgentStatus>;
 export type Role = Static<typeof schemas.Role>;
 export type Channel = Static<typeof schemas.Channel>;
 export type ConversationStatus = Static<typeof schemas.ConversationStatus>;
-export type Conversation = Static<typeof schemas.Conversation>;
+export type Conversation = Whole<typeof schemas.Conversation>;
 export type Handshake = Static<typeof schemas.Handshake>;
-export type Call = Static<typeof schemas.Call>;
-export type Voicemail = Static<typeof schemas.Voicemail>;
+export type Call = Whole<typeof schemas.Call>;
+export type Voicemail = Whole<typeof schemas.Voicemail>;
 export type CallEvent = Static<typeof schemas.CallEvent>;
-export type SearchRow = Static<typeof schemas.SearchRow>;
+export type SearchRow = Whole<typeof schemas.SearchRow>;
 export type Message = Static<typeof schemas.Message>;
 export type Attachment = Static<typeof schemas.Attachment>;
 export type Note = Static<typeof schemas.Note>;
 export type Read = Static<typeof schemas.Read>;
 export type Site = Static<typeof schemas.Site>;
-export type Visitor = Static<typeof schemas.Visitor>;
-export type Contact = Static<typeof schemas.Contact>;
-export type HistoryItem = Static<typeof schemas.HistoryItem>;
+export type Visitor = Whole<typeof schemas.Visitor>;
+export type Contact = Whole<typeof schemas.Contact>;
+export type HistoryItem = Whole<typeof schemas.HistoryItem>;
 export type KbJob = Static<typeof schemas.KbJob>;
 export type UrlMatch = Static<typeof schemas.UrlMatch>;
 export type GoalCompletion = Static<typeof schemas.GoalCompletion>;

@@ -60,7 +60,7 @@ export const billingRoutes = [
     summary: 'Choose a plan',
     description:
       'A live subscription is changed in place, prorated, and a planned cancellation is taken back: {subscription}. Else a hosted page to pay on: {url}; it needs successUrl and cancelUrl. ' +
-      'The local provider changes the plan at once. Without aiAddon the add-ons stay as they are. Refused below the seats in use, and for a workspace that a marketplace bills.',
+      'The local provider changes the plan at once. Without aiAddon the add-ons stay as they are; the one there is opens nothing yet. Refused below the seats in use, and for a workspace that a marketplace bills.',
     access,
     httpOnly: true,
     body: Checkout,
@@ -95,7 +95,7 @@ export const billingRoutes = [
     path: '/billing/addons',
     tag: 'Billing',
     summary: 'Set the add-ons',
-    description: 'The whole set that is wanted; the same set again changes nothing.',
+    description: 'The whole set that is wanted; the same set again changes nothing. ai is the only one, and planned: it can be had, is billed as the provider bills it, and opens nothing yet.',
     access,
     httpOnly: true,
     body: Type.Object({ addons: Type.Array(Addon, { maxItems: 10 }) }),

@@ -1,12 +1,17 @@
 // What the reader thread answers of conversations: the search, and the whole record. Specification 4.5, decisions 4.5.
 
 import Type from 'typebox';
-import { callingAgent, reachOf } from '../../engine/access.ts';
-import { requireReachable } from '../../engine/conversation.ts';
+import { callingAgent, reachOf, reaches } from '../../engine/access.ts';
+import { conversationKind, requireReachable } from '../../engine/conversation.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
+import type { View } from '../../engine/runtime/context.ts';
+import { isAllowed } from '../../engine/scopes.ts';
 import { exportConversation } from '../conversation-export.ts';
+import { type Asker, askerOf, rightsOfAsker } from '../rights-now.ts';
 import { route } from '../route.ts';
 import { Channel, Contact, Conversation, Id, Message, Note, nullable, RequestedStatus, SearchRow, StoredEvent, Visitor } from '../schemas.ts';
+import { behind } from '../scoped-members.ts';
+import type { Services } from '../services.ts';
 
 const maxSearchRows = 50;
 
@@ -23,6 +28,7 @@ export const conversationReadRoutes = [
       'the last word also meets longer ones that begin with it, from two letters on; a word of five letters or more is met with one letter wrong, missing, added or exchanged with its neighbour.',
       'Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese are met by pairs of neighbouring characters.',
       'Best match first: words met as written before longer words before misspelt ones, then words that one message meets together, then what was updated last.',
+      'A key or an app finds by messages with messages:read, and by customers with visitors:read.',
       'total is exact. What was written is found as soon as it was answered with 201. While an index is being made anew the answer is 503.',
     ].join(' '),
     access: { kind: 'agent', scope: 'conversations:read' },
@@ -37,11 +43,12 @@ export const conversationReadRoutes = [
     }),
     reply: { status: 200, schema: Type.Object({ rows: Type.Array(SearchRow), total: Type.Integer({ description: 'All that match, not only those shown.' }) }) },
     refusals: [],
-    ask(view, { workspaceId, query }, { reader }) {
+    ask(view, { workspaceId, grant, query }, { reader }) {
       const { q, limit = maxSearchRows, status, channel, tag, from, to } = query;
       if (!/[\p{L}\p{N}]/u.test(q)) refuseField('invalid_query', 'q', 'must hold a letter or a digit');
       const filter = { status, channel, tag, fromMs: timeOf('from', from), toMs: timeOf('to', to) };
-      return reader.search(workspaceId, { q, limit, filter, reach: reachOf(callingAgent(view)) });
+      const looksIn = { messages: isAllowed(grant, 'messages:read'), customers: isAllowed(grant, 'visitors:read') };
+      return reader.search(workspaceId, { q, looksIn, limit, filter, reach: reachOf(callingAgent(view)) });
     },
   }),
 
@@ -52,27 +59,31 @@ export const conversationReadRoutes = [
     tag: 'Conversations',
     summary: 'The whole record of a conversation',
     description: 'Oldest first in each list, without what was added after it was asked for. Events are those still kept, seven days. Sent in parts as it is read: a connection that ends before the last brace did not get all of it.',
-    access: { kind: 'agent', scope: 'conversations:read' },
+    access: { kind: 'agent', scope: 'conversations:read', also: ['messages:read'] },
     params: Type.Object({ conversationId: Id }),
     query: Type.Object({ format: Type.Optional(Type.String({ maxLength: 50, default: 'json', description: 'json; any other is not implemented.' })) }),
     reply: {
       status: 200,
       schema: Type.Object({
         conversation: Conversation,
-        visitor: nullable(Visitor),
-        contact: nullable(Contact),
+        visitor: behind('visitors:read', nullable(Visitor)),
+        contact: behind('visitors:read', nullable(Contact)),
         messages: Type.Array(Message),
         notes: Type.Array(Note),
         events: Type.Array(StoredEvent),
       }),
     },
     refusals: ['forbidden', 'format_not_implemented'],
-    async send({ workspaceId, caller, params, query }, { engine, reader }) {
+    async send(call, services) {
+      const { workspaceId, caller, grant, params, query } = call;
+      const { engine, reader } = services;
       const workspace = engine.workspace(workspaceId) ?? refuse('unauthorized');
       const view = workspace.view(caller);
       const { conversation } = requireReachable(view, params.conversationId);
       if ((query.format ?? 'json') !== 'json') refuse('format_not_implemented');
-      const body = await exportConversation({ workspace, view, conversation, reader });
+      const asker = askerOf(view, call);
+      const mayGoOn = (): boolean => mayStillExport(services, { asker, view, conversationId: conversation.id });
+      const body = await exportConversation({ workspace, view, conversation, reader, grant, mayGoOn });
       return { status: 200, headers: { 'Content-Type': 'application/json; charset=utf-8' }, body };
     },
   }),
@@ -83,4 +94,11 @@ function timeOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? refuseField('invalid_query', name, 'must be a time') : ms;
+}
+
+/** Where the conversation is, and what who asked for it may, while it is sent. */
+function mayStillExport(services: Services, { asker, view, conversationId }: { asker: Asker; view: View; conversationId: string }): boolean {
+  const rights = rightsOfAsker(services, asker);
+  const conversation = view.state(conversationKind, conversationId);
+  return rights !== undefined && conversation !== undefined && reaches(rights.agent, conversation) && isAllowed(rights.grant, 'conversations:read') && isAllowed(rights.grant, 'messages:read');
 }

@@ -10,8 +10,10 @@ import { sendMessage } from '../../engine/replies.ts';
 import { markSpam, setStatus, unmarkSpam } from '../../engine/status.ts';
 import { takeConversation, unassignConversation } from '../../engine/taking.ts';
 import { mailTranscript } from '../../engine/transcript.ts';
+import { isAllowed } from '../../engine/scopes.ts';
 import { byCreated, defaultLimit, pageOf, parseTime } from '../cursor.ts';
 import { type Method, route } from '../route.ts';
+import { behind } from '../scoped-members.ts';
 import {
   Channel,
   Conversation,
@@ -39,8 +41,8 @@ const ConversationPage = Type.Object({ conversations: Type.Array(Conversation), 
 const Authentication = Type.Object({ spf: Type.String(), dkim: Type.String(), dmarc: Type.String() }, { description: 'What the sender\'s domain says of the mail. Null for mail by webhook.' });
 const OriginalMail = Type.Object({
   mailId: Type.String({ description: 'Its Message-ID without brackets, or what stands in for a missing one.' }),
-  from: Type.Object({ address: Type.String(), name: nullable(Type.String()) }),
-  to: Type.Array(Type.String()),
+  from: behind('visitors:read', Type.Object({ address: Type.String(), name: nullable(Type.String()) })),
+  to: behind('visitors:read', Type.Array(Type.String())),
   subject: Type.String(),
   text: nullable(Type.String()),
   html: nullable(Type.String()),
@@ -343,13 +345,13 @@ export const conversationRoutes = [
     path: '/conversations/{conversationId}/email-transcript',
     tag: 'Conversations',
     summary: 'Mail the conversation to somebody',
-    description: 'The messages without notes, to any address but a suppressed one, in any status.',
-    access: { kind: 'agent', scope: 'conversations:read' },
+    description: 'The messages without notes, to any address but a suppressed one, in any status. A key or an app without visitors:read mails it without the customer\'s name.',
+    access: { kind: 'agent', scope: 'messages:send', also: ['conversations:read', 'messages:read'] },
     params: ById,
     body: Type.Object({ to: Email, subject: Subject }),
     reply: { status: 202, schema: Type.Object({ status: Type.Literal('queued') }) },
     refusals: ['forbidden', 'semantic_error'],
-    run: ({ workspaceId, caller, params, body }, { engine, config }) =>
-      engine.execute(mailTranscript, { workspaceId, caller, params: { ...params, to: body.to, subject: body.subject, mailHost: config.mailHost } }),
+    run: ({ workspaceId, caller, grant, params, body }, { engine, config }) =>
+      engine.execute(mailTranscript, { workspaceId, caller, params: { ...params, to: body.to, subject: body.subject, namesCustomer: isAllowed(grant, 'visitors:read'), mailHost: config.mailHost } }),
   }),
 ];

@@ -7,7 +7,7 @@ import { exchangeCode, giveConsent, refreshTokens, revokeToken, type TokenError,
 import { type AuthorizationError, judgeRequest, type SoundRequest } from '../../engine/oauth-request.ts';
 import { accessTokenMs } from '../../engine/limits.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
-import { type Scope, scopes } from '../../engine/scopes.ts';
+import { allowable, type Scope, scopes } from '../../engine/scopes.ts';
 import { authenticateClient, clientOf, isLive, mayServe } from '../oauth-clients.ts';
 import { consentPage, consentRefusedPage } from '../consent-page.ts';
 import { type OtherReply, type RawReply, route } from '../route.ts';
@@ -22,7 +22,7 @@ const Parameter = Type.Optional(Type.String({ maxLength: 2000 }));
 const AuthorizationParameters = {
   response_type: Type.Optional(Type.String({ maxLength: 100, description: 'code, also when it is left out.' })),
   client_id: Parameter,
-  redirect_uri: Type.Optional(Type.String({ maxLength: 2000, description: 'One that the app registered, letter by letter.' })),
+  redirect_uri: Type.Optional(Type.String({ maxLength: 2000, description: 'One that the app registered, letter by letter; with any port where that leads to this very machine.' })),
   scope: Type.Optional(Type.String({ maxLength: 2000, description: 'Parted by spaces.' })),
   state: Type.Optional(Type.String({ maxLength: 2000, description: 'Comes back as it is.' })),
   code_challenge: Type.Optional(Type.String({ maxLength: 200, description: 'Base64url of the SHA-256 of the verifier. Required of public apps.' })),
@@ -59,14 +59,14 @@ export const oauthRoutes = [
     path: '//oauth/authorize',
     tag,
     summary: 'What that page sends',
-    description: 'Goes back to redirect_uri with a code, which lives for 60 seconds and once, or with access_denied.',
+    description: 'Goes back to redirect_uri with a code, which lives for 60 seconds and once, or with access_denied. webhooks:write is left out when the agent is no admin: the scope of the tokens says what was granted.',
     access: { kind: 'public' },
     limit: { by: 'account', perMinute: signInsPerMinute, networkPerMinute: signInsPerNetwork, budget: 'auth.login' },
     anyHeaders: true,
     form: true,
     body: Type.Object({ ...AuthorizationParameters, email: Type.Optional(Type.String({ maxLength: 254 })), password: Type.Optional(Type.String({ maxLength: 1024 })), decision: Type.Optional(Type.Enum(['allow', 'deny'])) }),
     reply: { status: 303, schema: null },
-    otherReplies: { 401: { description: 'The page again: the email or the password is wrong.', contentType: 'text/html' }, 403: { description: 'The page again: the app may not serve this workspace.', contentType: 'text/html' } },
+    otherReplies: { 401: { description: 'The page again: the email or the password is wrong.', contentType: 'text/html' }, 403: { description: 'The page again: the app may not serve this workspace, or asks for what only an admin can allow.', contentType: 'text/html' } },
     refusals: [],
     async send({ body: { email = '', password = '', decision, ...parameters }, ip }, services) {
       const request = judge(services, parameters);
@@ -78,6 +78,7 @@ export const oauthRoutes = [
       const client = clientOf(services, request.app.clientId);
       const workspaceId = found.workspace.id;
       if (client === undefined || !mayServe(services, client, workspaceId)) return again('This app is in development: only its own workspace can use it.', 403);
+      if (allowable(request.scopes, found.agent.role).length === 0) return again('Only an admin can allow what this app asks for.', 403);
       const { redirectUri, codeChallenge, app } = request;
       const params = { clientId: app.clientId, appName: app.name, agentId: found.agent.id, redirectUri, scopes: request.scopes, codeChallenge };
       return goBack(services, request, { code: await services.engine.execute(giveConsent, { workspaceId, caller: systemCaller, params }) });
@@ -92,7 +93,7 @@ export const oauthRoutes = [
     summary: 'Get tokens',
     description:
       'grant_type authorization_code or refresh_token; the client by Basic or in the form. Answers {access_token, refresh_token, token_type, expires_in, scope, workspaceId}. ' +
-      'Access tokens live for an hour, refresh tokens for 90 days from their last use. Each refresh gives the next refresh token; one that comes twice ends the whole family: 401 invalid_grant. ' +
+      'Access tokens live for an hour, refresh tokens for 90 days from their last use. Each refresh gives the next refresh token; one that comes twice ends the whole family: 401 invalid_grant. scope is what the token opens now, which may be less than was asked for: what the app no longer registers is left out. ' +
       'Errors are those of RFC 6749 §5.2: invalid_request, invalid_client, invalid_grant, unsupported_grant_type, invalid_scope.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: tokensPerMinute },
@@ -105,7 +106,7 @@ export const oauthRoutes = [
     async send({ body, headers: { authorization } }, services) {
       const client = authenticateClient(services, authorization, body);
       if ('error' in client) return refused(client, authorization);
-      const { clientId } = client.app;
+      const { clientId, scopes: appScopes } = client.app;
       const { grant_type: grantType, code, redirect_uri: redirectUri, code_verifier: codeVerifier, refresh_token: refreshToken, scope } = body;
       const execute = async (text: string, run: (workspaceId: string) => Promise<TokenOutcome>): Promise<RawReply> => {
         const workspaceId = workspaceOfToken(text);
@@ -117,10 +118,10 @@ export const oauthRoutes = [
       switch (grantType) {
         case 'authorization_code':
           if (code === undefined || redirectUri === undefined) return refused({ error: 'invalid_request', description: 'code and redirect_uri are required.' }, authorization);
-          return execute(code, (workspaceId) => services.engine.execute(exchangeCode, { workspaceId, caller: systemCaller, params: { code, clientId, redirectUri, codeVerifier } }));
+          return execute(code, (workspaceId) => services.engine.execute(exchangeCode, { workspaceId, caller: systemCaller, params: { code, clientId, appScopes, redirectUri, codeVerifier } }));
         case 'refresh_token':
           if (refreshToken === undefined) return refused({ error: 'invalid_request', description: 'refresh_token is required.' }, authorization);
-          return execute(refreshToken, (workspaceId) => services.engine.execute(refreshTokens, { workspaceId, caller: systemCaller, params: { refreshToken, clientId, scope } }));
+          return execute(refreshToken, (workspaceId) => services.engine.execute(refreshTokens, { workspaceId, caller: systemCaller, params: { refreshToken, clientId, appScopes, scope } }));
         case undefined:
           return refused({ error: 'invalid_request', description: 'grant_type is required.' }, authorization);
         default:

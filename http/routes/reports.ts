@@ -3,14 +3,16 @@
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
 import { byStatusReport, conversionsReport, customersReport, drillDownReport, performanceReport, responseTimesReport, satisfactionReport, volumeReport } from '../../engine/reports.ts';
-import { isActive, theRoster } from '../../engine/roster.ts';
-import { allows } from '../../engine/scopes.ts';
+import type { Rights } from '../../engine/rights.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
+import { isAllowed } from '../../engine/scopes.ts';
 import { defaultLimit, parseTime } from '../cursor.ts';
 import { reportText, reportTypes, requireReportType } from '../report-types.ts';
+import { type Asker, askerOf, rightsOfAsker } from '../rights-now.ts';
 import { ConversionsReport, CustomersReport, PerformanceReport, ResponseTimesReport, SatisfactionReport, StatusReport, VolumeReport } from '../report-schemas.ts';
 import { fullPath, route } from '../route.ts';
 import { Channel, Conversation, ConversationStatus, Id, Time } from '../schemas.ts';
+import type { Services } from '../services.ts';
 
 /** Specification 8. */
 const exportLifetimeMs = 15 * 60_000;
@@ -167,7 +169,7 @@ export const reportRoutes = [
     path: '/reports/export',
     tag: 'Reports',
     summary: 'A report as a file',
-    description: 'Answers an address that gives the file for 15 minutes, to whoever has it, with what the agent that asked may see then. The range is that of now. Lists of conversations name sites, departments and agents, and customers for whoever may read visitors (`visitors:read`).',
+    description: 'Answers an address that gives the file for 15 minutes, to whoever has it, with what who asked may see then: it ends with the sign-in, the key or the app that asked. The range is that of now. Lists of conversations name sites, departments and agents, and customers for whoever may read visitors (`visitors:read`).',
     access,
     query: Type.Object({
       type: Type.Enum(reportTypes, { description: 'A report\'s path after /reports/.' }),
@@ -178,17 +180,16 @@ export const reportRoutes = [
     }),
     reply: { status: 200, schema: Type.Object({ url: Type.String(), expiresAt: Time }) },
     refusals,
-    read(view, { workspaceId, caller, grant, query }, { config, exportLinks }) {
+    read(view, call, { config, exportLinks }) {
+      const { query } = call;
       const { type, format, range: _range, from: _from, to: _to, ...filters } = query;
       const { range } = requireReportType(view, type, timesOf(query));
       const expiresMs = view.nowMs + exportLifetimeMs;
       const token = exportLinks.issue({
-        workspaceId,
-        agentId: caller.kind === 'agent' ? caller.agentId : '',
+        asker: askerOf(view, call),
         type,
         format,
         expiresMs,
-        withCustomers: grant === undefined || allows(grant, 'visitors:read'),
         query: { ...filters, range: 'custom', from: isoTime(range.fromMs), to: isoTime(range.toMs) },
       });
       return { url: `${config.baseUrl}${fullPath({ path: '/reports/exports/' })}${token}`, expiresAt: isoTime(expiresMs) };
@@ -208,17 +209,24 @@ export const reportRoutes = [
     params: Type.Object({ token: Type.String({ maxLength: 2000 }) }),
     reply: { status: 200, schema: null, contentType: ['text/csv', 'application/json'] },
     refusals: ['gone', ...refusals],
-    async send({ params }, { engine, exportLinks, clock, reader }) {
+    async send({ params }, services) {
+      const { engine, exportLinks, clock, reader } = services;
       const order = exportLinks.verify(params.token) ?? refuse('not_found');
       if (clock.now() >= order.expiresMs) refuse('gone', { message: 'This link has run out. Ask for a new one.' });
-      const view = engine.workspace(order.workspaceId)?.view({ kind: 'agent', agentId: order.agentId }) ?? refuse('not_found');
-      const agent = theRoster(view).agents.get(order.agentId);
-      if (agent === undefined || !isActive(agent)) refuse('gone', { message: 'Who asked for it is no longer here.' });
-      const { type, format, query } = order;
-      const body = await reportText(view, type, format, { query: { ...query, isRated: query['rated'] === '1', isMissed: query['missed'] === '1' }, withCustomers: order.withCustomers === true, reader });
+      const { type, format, query, asker } = order;
+      const view = engine.workspace(asker.workspaceId)?.view({ kind: 'agent', agentId: asker.holder.agentId }) ?? refuse('not_found');
+      const rights = readersRights(services, asker) ?? refuse('gone', { message: 'Who asked for it may not have it any more.' });
+      const asked = { query: { ...query, isRated: query['rated'] === '1', isMissed: query['missed'] === '1' }, reader, grant: rights.grant, mayGoOn: () => readersRights(services, asker) !== undefined };
+      const body = await reportText(view, type, format, asked);
       const name = `${type.replaceAll('/', '-')}.${format}`;
       const contentType = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8';
       return { status: 200, headers: { 'Content-Type': contentType, 'Content-Disposition': `attachment; filename="${name}"` }, body };
     },
   }),
 ];
+
+/** Undefined when who asked may not read reports any more. */
+function readersRights(services: Services, asker: Asker): Rights | undefined {
+  const rights = rightsOfAsker(services, asker);
+  return rights !== undefined && isAllowed(rights.grant, 'reports:read') ? rights : undefined;
+}

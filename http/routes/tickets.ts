@@ -15,7 +15,7 @@ export const ticketRoutes = [
     description:
       'By an admin, a supervisor, or an agent with canTransfer. The customer is found or made by its address; the message is the calling agent\'s and is mailed. Answers come by mail into the same ticket; ' +
       'what follows is written with POST /conversations/{conversationId}/messages.',
-    access: { kind: 'agent', scope: 'conversations:write' },
+    access: { kind: 'agent', scope: 'conversations:write', also: ['messages:send'] },
     body: Type.Object({
       customerEmail: Email,
       customerName: Type.Optional(Subject),

@@ -6,10 +6,13 @@ import { listCompletionsOfVisitor } from '../../engine/goals.ts';
 import { blockVisitor, readVisitor, readVisitors, unblockVisitor } from '../../engine/visitors.ts';
 import type { VisitorRecord } from '../../store/visitors.ts';
 import { route } from '../route.ts';
+import { behind } from '../scoped-members.ts';
 import { GoalCompletion, HistoryItem, Id, Visitor } from '../schemas.ts';
 import type { Services } from '../services.ts';
 
 const maxIds = 50;
+/** The token speaks as the visitor, which is more than any scope allows. */
+const FullVisitor = Type.Object({ ...Visitor.properties, visitorToken: behind('*', Type.String()) });
 const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 
 export const visitorRoutes = [
@@ -49,7 +52,7 @@ export const visitorRoutes = [
     description: 'It is refused everything but opening a session, at once, on open sockets too.',
     access: { kind: 'agent', scope: 'visitors:write' },
     params: Type.Object({ visitorId: Id }),
-    reply: { status: 200, schema: Type.Object({ visitor: Type.Object({ ...Visitor.properties, visitorToken: Type.String() }) }) },
+    reply: { status: 200, schema: Type.Object({ visitor: FullVisitor }) },
     refusals: [],
     async run({ workspaceId, caller, params }, services) {
       const visitor = await services.engine.execute(blockVisitor, { workspaceId, caller, params });
@@ -66,7 +69,7 @@ export const visitorRoutes = [
     summary: 'Unblock a visitor',
     access: { kind: 'agent', scope: 'visitors:write' },
     params: Type.Object({ visitorId: Id }),
-    reply: { status: 200, schema: Type.Object({ visitor: Type.Object({ ...Visitor.properties, visitorToken: Type.String() }) }) },
+    reply: { status: 200, schema: Type.Object({ visitor: FullVisitor }) },
     refusals: [],
     async run({ workspaceId, caller, params }, services) {
       return { visitor: fullVisitor(services, workspaceId, await services.engine.execute(unblockVisitor, { workspaceId, caller, params })) };

@@ -90,7 +90,7 @@ export const workspaceRoutes = [
     path: '/workspace/audit-log',
     tag: 'Audit log',
     summary: 'Read the audit log',
-    description: 'Newest first. Kept for 365 days, on enterprise plans for good.',
+    description: 'Newest first. Kept for 365 days, on enterprise plans for good. What came by an API key or an app names it in context, as apiKey or app. workspace.delete and workspace.sms_block are set aside: nothing here brings them about.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     query: Type.Object(CursorQuery),
     reply: {

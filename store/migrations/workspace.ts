@@ -30,6 +30,7 @@ import { givenByRouting } from './workspace/0028-given-by-routing.ts';
 import { creditedAgents } from './workspace/0029-credited-agents.ts';
 import { periodAnchors } from './workspace/0030-period-anchors.ts';
 import { contactsFolded } from './workspace/0031-contacts-folded.ts';
+import { webhookRights } from './workspace/0032-webhook-rights.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
 export const workspaceMigrations: readonly Migration[] = [
@@ -64,4 +65,5 @@ export const workspaceMigrations: readonly Migration[] = [
   creditedAgents,
   periodAnchors,
   contactsFolded,
+  webhookRights,
 ];

@@ -13,7 +13,7 @@ export interface Received {
   readonly body: any;
 }
 
-type Answer = number | { readonly status: number; readonly headers: Readonly<Record<string, string>> } | 'never';
+type Answer = number | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body?: string; readonly isEndless?: true } | 'never';
 
 export class Receiver {
   /** What it answers with. */
@@ -48,8 +48,10 @@ export class Receiver {
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', () => void this.#take({ path: request.url ?? '', headers: request.headers, parts }).then((answer) => {
         if (answer === 'never') return;
-        const { status, headers } = typeof answer === 'number' ? { status: answer, headers: {} } : answer;
-        response.writeHead(status, headers).end();
+        const { status, headers, body = '', isEndless = false } = typeof answer === 'number' ? { status: answer, headers: {} } : answer;
+        response.writeHead(status, headers);
+        if (isEndless) response.write(body);
+        else response.end(body);
       }));
     });
     await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve));

@@ -39,11 +39,20 @@ export interface Fetched {
   readonly body: Uint8Array;
 }
 
+export interface Traced {
+  /** After redirects. */
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of a body that is not compressed; as much of it as came soon. */
+  readonly beginning: Uint8Array;
+}
+
 export interface Fetcher {
   /** Any status is an answer. Rejects with FetchFailed. */
   fetch(request: FetchRequest): Promise<Fetched>;
-  /** Follows the redirects and reads no body. Rejects with FetchFailed. */
-  trace(request: Omit<FetchRequest, 'contentTypes' | 'maxBytes'>): Promise<{ readonly url: string; readonly status: number }>;
+  /** Follows the redirects and reads no more of the body than its beginning, none unless it is told how much. Rejects with FetchFailed. */
+  trace(request: Omit<FetchRequest, 'contentTypes' | 'maxBytes'> & { readonly beginningBytes?: number }): Promise<Traced>;
   close(): Promise<void>;
 }
 
@@ -77,6 +86,8 @@ const keepAliveMs = 4000;
 const connectionsPerOrigin = 4;
 /** Of all header lines together. */
 const maxHeaderBytes = 32 * 1024;
+/** For the beginning of a body that nobody needs. */
+const beginningTimeoutMs = 2000;
 /** Of a redirect's body, read so that its connection can be used again. */
 const maxDiscardedBytes = 16 * 1024;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
@@ -144,8 +155,8 @@ export function createFetcher(options: FetcherOptions): Fetcher {
     trace: (asked) =>
       within(asked, async (signal) => {
         const { url, response } = await follow(asked, signal);
-        discard(response.body);
-        return { url: url.href, status: response.statusCode };
+        const beginning = await beginningOf(response, asked.beginningBytes ?? 0);
+        return { url: url.href, status: response.statusCode, headers: headersOf(response), beginning };
       }),
     async close() {
       if (loading !== undefined) await (await loading).agent.destroy();
@@ -203,6 +214,28 @@ async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Pr
     parts.push(bytes);
   }
   return Buffer.concat(parts, length);
+}
+
+/** Whatever becomes of the body: its status is the answer, so none of it is waited for long, and no failure of it counts. */
+async function beginningOf(response: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
+  const { body } = response;
+  const parts: Buffer[] = [];
+  let length = 0;
+  const isPlain = ['', 'identity'].includes((headerOf(response, 'content-encoding') ?? '').trim().toLowerCase());
+  const timer = setTimeout(() => discard(body), beginningTimeoutMs);
+  try {
+    for await (const part of maxBytes > 0 && isPlain ? body : []) {
+      // A byte stream without an encoding gives buffers.
+      parts.push(part as Buffer);
+      length += (part as Buffer).length;
+      if (length >= maxBytes) break;
+    }
+  } catch {
+    // What came before it is the beginning.
+  }
+  clearTimeout(timer);
+  discard(body);
+  return Buffer.concat(parts).subarray(0, maxBytes);
 }
 
 function decoderOf(coding: string) {

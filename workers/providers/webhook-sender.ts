@@ -1,23 +1,29 @@
-// Calls the receivers of webhooks: one POST, a bounded wait, no redirect followed, nothing private reached. Which answer counts as
-// taken is said here; when to try again is the outbox's to say.
+// Calls the receivers of webhooks: one POST, a bounded wait, no redirect followed, nothing private reached. Tells what came back; which
+// answer counts as taken, and when to try again, is said elsewhere.
 
 import { createFetcher } from './fetcher.ts';
 import { isPublicAddress, placeOf, type ResolveHost } from './host-resolver.ts';
 
+export interface WebhookAnswer {
+  readonly status: number;
+  /** As it came, unless there was none. */
+  readonly retryAfter: string | undefined;
+  /** The beginning of its text. */
+  readonly body: string;
+}
+
 export interface WebhookSender {
   /** Whether it is, or leads to, an address that is not public. A host that has no address yet may get a public one. */
   isForbidden(url: string): Promise<boolean>;
-  /** Resolves to what the receiver answered, when it took it. Rejects with WebhookNotTaken or FetchFailed. */
-  send(call: { url: string; headers: Readonly<Record<string, string>>; body: string }): Promise<string>;
+  /** Any answer. Rejects with FetchFailed when there was none. */
+  send(call: { url: string; headers: Readonly<Record<string, string>>; body: string }): Promise<WebhookAnswer>;
   close(): Promise<void>;
-}
-
-export class WebhookNotTaken extends Error {
-  override readonly name = 'WebhookNotTaken';
 }
 
 /** The fetcher waits ten seconds for an answer to begin, on four connections to one receiver; twice that, for those that wait for a connection. */
 const timeoutMs = 25_000;
+/** What is kept of an answer: enough for a message or a line of a trace. */
+const keptBytes = 1024;
 
 export function createWebhookSender(options: { resolveHost: ResolveHost; allowPrivate: boolean; userAgent: string }): WebhookSender {
   const { resolveHost, allowPrivate } = options;
@@ -32,9 +38,8 @@ export function createWebhookSender(options: { resolveHost: ResolveHost; allowPr
       return !addresses.every(isPublicAddress);
     },
     async send({ url, headers, body }) {
-      const { status } = await fetcher.trace({ url, method: 'POST', headers, body, timeoutMs, maxRedirects: 0 });
-      if (status < 200 || status > 299) throw new WebhookNotTaken(`answered ${status}`);
-      return `answered ${status}`;
+      const { status, headers: answered, beginning } = await fetcher.trace({ url, method: 'POST', headers: { ...headers, 'accept-encoding': 'identity' }, body, timeoutMs, maxRedirects: 0, beginningBytes: keptBytes });
+      return { status, retryAfter: answered['retry-after'], body: new TextDecoder().decode(beginning) };
     },
     close: () => fetcher.close(),
   };

@@ -30,6 +30,8 @@ import { queryWords, ticketNumberOf } from './words.ts';
 
 export interface SearchQuestion {
   readonly q: string;
+  /** Where words may be met: who may not read what was said, or who said it, must not find by it either. */
+  readonly looksIn: { readonly messages: boolean; readonly customers: boolean };
   readonly reach: Reach;
   readonly filter: SearchFilter;
   readonly limit: number;
@@ -162,13 +164,18 @@ export class SearchIndex {
     this.#db.close();
   }
 
-  #answer({ q, reach, filter, limit }: SearchQuestion): SearchAnswer {
+  #answer({ q, looksIn, reach, filter, limit }: SearchQuestion): SearchAnswer {
     const words = queryWords(q);
     if (words.length === 0) return { rows: [], total: 0 };
     const { total, first } = rank({
       words: words.map((word) => {
         const alike = this.#dictionary.spelledAlike(word.text);
-        return { messages: this.#messages.find(word, alike), visitors: this.#visitors.find(word, alike), subjects: this.#subjects.find(word, alike), ticketNumber: ticketNumberOf(word) };
+        return {
+          messages: looksIn.messages ? this.#messages.find(word, alike) : [],
+          visitors: looksIn.customers ? this.#visitors.find(word, alike) : [],
+          subjects: this.#subjects.find(word, alike),
+          ticketNumber: ticketNumberOf(word),
+        };
       }),
       owners: this.#owners,
       lastMessage: this.#messages.lastDoc,

@@ -79,7 +79,9 @@ const deeds: Readonly<Record<string, Tell>> = {
   'oauth_app.authorized': (entry) => `let in the app ${quoted(field(entry.context, 'name') ?? '')}`,
   'webhook.created': (entry) => `added a webhook to ${field(entry.after, 'url') ?? 'an address'}`,
   'webhook.deleted': (entry) => `deleted the webhook to ${field(entry.before, 'url') ?? 'an address'}`,
-  'webhook.disabled': (entry) => `disabled the webhook to ${field(entry.after, 'url') ?? 'an address'}, which took nothing for five days`,
+  'webhook.updated': (entry) => `changed the webhook to ${field(entry.after, 'url') ?? 'an address'}`,
+  'webhook.secret_rotated': () => 'gave a webhook another secret',
+  'webhook.disabled': (entry) => `disabled the webhook to ${field(entry.after, 'url') ?? 'an address'}, which ${field(entry.context, 'answer') === undefined ? 'took nothing for five days' : 'said that it is gone'}`,
   'verify_service.created': (entry) => `made the verification service ${quoted(nameIn(entry))}`,
   'verify_service.updated': (entry) => `changed the verification service ${quoted(nameIn(entry))}`,
   'verify_factor.deleted': () => 'deleted an authenticator app',
@@ -92,7 +94,20 @@ export const knownActions = Object.keys(deeds);
 
 /** What was done, to follow the name of who did it. */
 export function deedOf(entry: AuditEntry, names: Names): string {
-  return deeds[entry.action]?.(entry, names) ?? `did ${entry.action}`;
+  return `${deeds[entry.action]?.(entry, names) ?? `did ${entry.action}`}${throughOf(entry)}`;
+}
+
+/** What of the context names the key or the app that it came by. */
+export const throughFields = ['apiKey', 'app'] as const;
+
+function throughOf({ context }: AuditEntry): string {
+  const [key, app] = throughFields.map((name) => nameOfRecord(context?.[name]));
+  if (key !== undefined) return `, by the API key ${quoted(key)}`;
+  return app === undefined ? '' : `, by the app ${quoted(app)}`;
+}
+
+function nameOfRecord(value: unknown): string | undefined {
+  return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string' ? value.name : undefined;
 }
 
 function workspaceChange({ before, after, context }: AuditEntry): string {

@@ -40,13 +40,16 @@ export function BillingActions({ standing, onChanged }: { readonly standing: Sta
   if (subscription === null) return null;
   return (
     <Part id="subscription" title="Add-ons and cancelling">
-      <Checkbox
-        label="AI"
-        hint={billingSource === 'stripe' ? 'Is added to your bill from now on.' : 'Costs nothing here.'}
-        checked={wantedAi ?? addons.includes('ai')}
-        disabled={busy !== undefined || standing.locked}
-        onChecked={(next) => void setAi(next)}
-      />
+      {/* What opens nothing yet is not sold; who has it can let it go. */}
+      {(billingSource !== 'stripe' || addons.includes('ai')) && (
+        <Checkbox
+          label="AI"
+          hint={billingSource === 'stripe' ? 'Is on your bill, and opens nothing yet.' : 'Planned: it opens nothing yet, and costs nothing here.'}
+          checked={wantedAi ?? addons.includes('ai')}
+          disabled={busy !== undefined || standing.locked}
+          onChecked={(next) => void setAi(next)}
+        />
+      )}
       <div class="row">
         {billingSource === 'stripe' && (
           <Button busy={busy === 'portal'} onClick={() => void doing('portal', async () => goTo((await call<{ url: string }>('POST', '/billing/portal')).url))}>

@@ -1,0 +1,38 @@
+// What somebody may do now who asked before: for links that are opened later, replies that are read in parts, deliveries that wait. Adds to
+// engine/rights.ts what only the edge can see: the app itself, wherever it is registered. Nothing here is remembered; ask each time.
+
+import { callingAgent } from '../engine/access.ts';
+import { type Holder, holderOf, type Rights, rightsOf } from '../engine/rights.ts';
+import { systemCaller } from '../engine/runtime/command.ts';
+import type { View } from '../engine/runtime/context.ts';
+import { clientOf, withinApp } from './oauth-clients.ts';
+import type { Call } from './route.ts';
+import type { Services } from './services.ts';
+
+/** By what a request came: a sign-in, a key or an app. Plain data, to be kept. */
+export interface Asker {
+  readonly workspaceId: string;
+  readonly holder: Holder;
+  /** Of the agent at that time. What signing in asked for ends with that sign-in. */
+  readonly tokenVersion: number;
+}
+
+export function askerOf(view: View, { workspaceId, caller, grant }: Pick<Call, 'workspaceId' | 'caller' | 'grant'>): Asker {
+  return { workspaceId, holder: holderOf(caller, grant), tokenVersion: callingAgent(view).tokenVersion };
+}
+
+/** Undefined when nothing is left: signed out, gone, revoked, withdrawn. */
+export function rightsOfAsker(services: Pick<Services, 'engine' | 'config'>, { workspaceId, holder, tokenVersion }: Asker): Rights | undefined {
+  const rights = rightsNow(services, workspaceId, holder);
+  return rights?.grant === undefined && rights?.agent.tokenVersion !== tokenVersion ? undefined : rights;
+}
+
+/** What the holder may, the app's own rights included; undefined when nothing is left. */
+export function rightsNow(services: Pick<Services, 'engine' | 'config'>, workspaceId: string, holder: Holder): Rights | undefined {
+  const view = services.engine.workspace(workspaceId)?.view(systemCaller);
+  const rights = view && rightsOf(view, holder);
+  if (rights?.grant?.by !== 'app') return rights;
+  const client = clientOf(services, rights.grant.id);
+  const scopes = client && withinApp(services, client, { workspaceId, scopes: rights.grant.scopes });
+  return scopes && { agent: rights.agent, grant: { ...rights.grant, scopes } };
+}
