@@ -1,7 +1,7 @@
 // What an entry of the audit log says changed, field by field: the fields of before and after that differ, in words.
 
 import type { AuditEntry } from '../../records.ts';
-import type { Names } from './audit-sentences.ts';
+import { type Names, throughFields } from './audit-sentences.ts';
 
 export interface Change {
   readonly name: string;
@@ -21,7 +21,7 @@ export function changesOf({ before, after, context }: Pick<AuditEntry, 'before' 
     .filter((name) => JSON.stringify(flatBefore.get(name)) !== JSON.stringify(flatAfter.get(name)))
     .map((name) => ({ name: fieldInWords(name), before: valueInWords(name, flatBefore.get(name), names), after: valueInWords(name, flatAfter.get(name), names) }))
     .filter((change) => change.before !== undefined || change.after !== undefined);
-  const told = [...flat(context)].map(([name, value]) => ({ name: fieldInWords(name), before: undefined, after: valueInWords(name, value, names) })).filter((change) => change.after !== undefined);
+  const told = [...flat(context)].filter(([name]) => !throughFields.some((field) => name.startsWith(`${field}.`))).map(([name, value]) => ({ name: fieldInWords(name), before: undefined, after: valueInWords(name, value, names) })).filter((change) => change.after !== undefined);
   return [...changed, ...told];
 }
 
