@@ -33,6 +33,7 @@ import type { Log } from './runtime/log.ts';
 import type { Slices } from './runtime/slices.ts';
 import { Turns } from './runtime/turns.ts';
 import { refuse } from './errors.ts';
+import { type Registration, requireAdmission } from './registration.ts';
 import { isReservedName } from './reserved-names.ts';
 
 export interface DirectoryOptions {
@@ -55,6 +56,8 @@ export interface WantedWorkspace {
   /** Numbered when it is taken. */
   readonly subdomain: string;
   readonly email: string;
+  /** Left out: whoever asks may. */
+  readonly registration?: Registration;
 }
 
 /** What the directory asks of the workspaces' own files. `null`: the file cannot be read now. */
@@ -114,7 +117,7 @@ export class Directory {
     return findDirectoryEmail(this.db, email);
   }
 
-  /** Takes a subdomain like the wanted one and the owner's email, makes the workspace's file, and confirms, or undoes it all. Refuses email_taken. */
+  /** Takes a subdomain like the wanted one and the owner's email, makes the workspace's file, and confirms, or undoes it all. Refuses email_taken, and who may not register. */
   withWorkspace<Result>(wanted: WantedWorkspace, file: { make(subdomain: string): Promise<Result>; remove(): Promise<void> }): Promise<Result> {
     const { workspaceId, agentId, name, email } = wanted;
     let subdomain = wanted.subdomain;
@@ -122,6 +125,7 @@ export class Directory {
       reserve: () =>
         this.change((db, at) => {
           if (findDirectoryEmail(db, email) !== undefined) refuse('email_taken');
+          if (wanted.registration !== undefined) requireAdmission(db, wanted.registration, { workspaceId, at });
           subdomain = freeSubdomain(db, wanted, this.#mailFrom);
           insertDirectoryWorkspace(db, { id: workspaceId, name, subdomain, reservedAt: at, createdAt: at });
           insertDirectoryEmail(db, { email, workspaceId, agentId, reservedAt: at });

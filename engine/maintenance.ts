@@ -8,6 +8,7 @@ import { deleteBillingEventsBefore } from '../store/subscriptions.ts';
 import { deleteSettledOutbox } from '../store/outbox.ts';
 import { deleteSettledDeliveries } from '../store/webhook-deliveries.ts';
 import { deleteExpiredOAuth } from '../store/oauth-grants.ts';
+import { deleteTalliesBefore } from '../store/tallies.ts';
 import { deleteVerificationsBefore } from '../store/verifications.ts';
 import { planOf } from './entitlements.ts';
 import { auditKeptMs, auditTombstoneMs, billingEventsKeptMs, eventsKeptMs, outboxKeptMs, verificationsKeptMs } from './limits.ts';
@@ -33,6 +34,7 @@ export const maintain = command('workspace.maintain', (ctx, params: DeadlinePara
   deleteOneTimeTokensBefore(ctx.db, before(auditKeptMs));
   const verifications = deleteVerificationsBefore(ctx.db, before(verificationsKeptMs), pageSize);
   const tokens = deleteExpiredOAuth(ctx.db, before(maintenanceMs), pageSize);
-  const isMore = [events, outbox, deliveries, audit, verifications, tokens].includes(pageSize);
+  const tallies = deleteTalliesBefore(ctx.db, ctx.at, pageSize);
+  const isMore = [events, outbox, deliveries, audit, verifications, tokens, tallies].includes(pageSize);
   ctx.setDeadline(maintenanceDeadline, params.subjectId, ctx.nowMs + (isMore ? nextPageMs : maintenanceMs));
 });

@@ -20,8 +20,14 @@ export interface Config {
   readonly trustProxy: boolean;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly autoCloseDays: number;
-  /** One-time codes that a workspace may send in a day. */
-  readonly verifyPerDay: number;
+  /** Who may make a workspace, after the first. */
+  readonly registration: 'open' | 'invite' | 'off';
+  readonly ceilings: {
+    /** Of the whole service. */
+    readonly workspacesPerDay: number;
+    /** One-time codes of a workspace. */
+    readonly codesPerDay: number;
+  };
   /** Client ids of the apps that every workspace may use: those that the operator has reviewed. */
   readonly oauthLiveApps: readonly string[];
   readonly mail: { readonly provider: 'outbox' } | { readonly provider: 'smtp'; readonly url: string };
@@ -111,7 +117,12 @@ export function readConfig(given: Environment): Config {
     trustProxy: flag(env, 'TRUST_PROXY'),
     logLevel: oneOf(env, 'LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
     autoCloseDays: number(env, 'AUTO_CLOSE_DAYS', { fallback: 7, min: 0, max: 3650 }),
-    verifyPerDay: integer(env, 'VERIFY_PER_DAY', { fallback: 5000, min: 1, max: 100_000 }),
+    registration: oneOf(env, 'REGISTRATION', ['open', 'invite', 'off'], 'open'),
+    ceilings: {
+      workspacesPerDay: integer(env, 'MAX_WORKSPACES_PER_DAY', { fallback: 200, min: 1, max: 1_000_000 }),
+      // By its former name where that alone is set.
+      codesPerDay: integer(env, env['MAX_CODES_PER_DAY'] === undefined ? 'VERIFY_PER_DAY' : 'MAX_CODES_PER_DAY', { fallback: 5000, min: 1, max: 100_000 }),
+    },
     oauthLiveApps: clientIds(env, 'OAUTH_LIVE_APPS'),
     mail: mailSettings(env),
     mailFrom: address(env, 'MAIL_FROM', `switchboard@${mailHost}`),
@@ -303,4 +314,15 @@ function url(env: Environment, name: string, fallback: string): string {
   const parsed = URL.parse(text);
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.search !== '' || parsed.hash !== '') throw new ConfigError(`${name} must be an http or https address, not ${text}`);
   return text.replace(/\/+$/, '');
+}
+
+/** What is counted over hours and days; undefined when nothing is. */
+export function ceilingsOf({ rateLimits, ceilings }: Pick<Config, 'rateLimits' | 'ceilings'>): Config['ceilings'] | undefined {
+  return rateLimits ? ceilings : undefined;
+}
+
+/** Whether nobody but this machine reaches it, as far as its settings tell: behind a proxy BASE_URL says otherwise. */
+export function isForThisMachine({ host, baseUrl }: Pick<Config, 'host' | 'baseUrl'>): boolean {
+  const isLoopback = (name: string): boolean => /^(?:127(?:\.\d{1,3}){3}|\[?::1\]?|(?:.+\.)?localhost)$/.test(name);
+  return isLoopback(host) && isLoopback(new URL(baseUrl).hostname);
 }

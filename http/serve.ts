@@ -49,7 +49,7 @@ import { createWebhookSender } from '../workers/providers/webhook-sender.ts';
 import { createReader, type Reader } from '../workers/reader.ts';
 import { createSecretBox } from '../workers/secret-box.ts';
 import { createTotp } from '../workers/totp.ts';
-import type { Config } from './config.ts';
+import { ceilingsOf, type Config } from './config.ts';
 import { readOrMakeSecret, takeDataFolder } from './data-folder.ts';
 import { createInboundMail, UnacceptableMail } from './inbound-mail.ts';
 import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from './knowledge-parts.ts';
@@ -59,6 +59,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { sendQueuedMail } from './outgoing-mail.ts';
 import { createPageFiles } from './page-files.ts';
 import { Pipeline } from './pipeline.ts';
+import { createRegistrationCodes } from './registration-codes.ts';
 import type { Route } from './route.ts';
 import { apiRoutes } from './routes.ts';
 import { systemRoutes } from './routes/system.ts';
@@ -220,6 +221,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     random,
     deadlines: deadlineCommands,
     outbox,
+    ceilings: ceilingsOf(config),
     glance: (path) => checkpointer.glance({ path, model: knowledge.embedder.model }),
     isKnown: (workspaceId) => directory.isWorkspace(workspaceId),
   });
@@ -241,6 +243,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     visitorTokens: createVisitorTokens(secret),
     secrets,
     exportLinks: createExportLinks(secret),
+    registrationCodes: createRegistrationCodes(secret),
     commerce: commerceOf(config, options),
     totp: createTotp(),
     carrier,

@@ -26,6 +26,7 @@ import type { Config } from './config.ts';
 import type { InboundMail } from './inbound-mail.ts';
 import type { SignInGuard } from './sign-in-guard.ts';
 import type { PageFiles } from './page-files.ts';
+import type { RegistrationCodes } from './registration-codes.ts';
 import type { UploadLinks } from './upload-links.ts';
 import type { ExportLinks } from './export-links.ts';
 import type { VisitorTokens } from './visitor-tokens.ts';
@@ -44,6 +45,7 @@ export interface Services extends RetrievalPorts {
   readonly accessTokens: AccessTokens;
   readonly visitorTokens: VisitorTokens;
   readonly exportLinks: ExportLinks;
+  readonly registrationCodes: RegistrationCodes;
   readonly commerce: Commerce;
   readonly secrets: SecretBox;
   readonly carrier: Carrier;

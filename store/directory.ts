@@ -30,8 +30,30 @@ export function confirmDirectoryWorkspace(db: Database, workspaceId: string): vo
   db.run('UPDATE workspace SET reservedAt = NULL WHERE id = ?', [workspaceId]);
 }
 
+/** Of a workspace that did not come to be. The code that was to make it can be used again. */
 export function deleteDirectoryWorkspace(db: Database, workspaceId: string): void {
+  db.run('DELETE FROM registrationCode WHERE workspaceId = ?', [workspaceId]);
   db.run('DELETE FROM workspace WHERE id = ?', [workspaceId]);
+}
+
+/** One that is about to be made counts. */
+export function hasDirectoryWorkspaces(db: Database): boolean {
+  return db.get('SELECT 1 FROM workspace LIMIT 1') !== undefined;
+}
+
+/** A code of the operator that was used to make a workspace. */
+export interface RegistrationCode {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly usedAt: string;
+}
+
+export function findRegistrationCode(db: Database, id: string): RegistrationCode | undefined {
+  return db.get<RegistrationCode>('SELECT * FROM registrationCode WHERE id = ?', [id]);
+}
+
+export function insertRegistrationCode(db: Database, code: RegistrationCode): void {
+  db.run('INSERT INTO registrationCode (id, workspaceId, usedAt) VALUES (@id, @workspaceId, @usedAt)', { ...code });
 }
 
 export function subdomainTaken(db: Database, subdomain: string): boolean {
@@ -74,6 +96,7 @@ export function findDirectoryWorkspaceBySubdomain(db: Database, subdomain: strin
 
 /** Forgets what is on its way, in a copy that nobody brings it to the end of. */
 export function deleteReservations(db: Database): void {
+  db.run('DELETE FROM registrationCode WHERE workspaceId IN (SELECT id FROM workspace WHERE reservedAt IS NOT NULL)');
   db.run('DELETE FROM workspace WHERE reservedAt IS NOT NULL');
   db.run('DELETE FROM agentEmail WHERE reservedAt IS NOT NULL');
   db.run('DELETE FROM phoneNumber WHERE reservedAt IS NOT NULL');

@@ -3,7 +3,7 @@ import t from 'tap';
 import { tempFolder } from './support/folder.ts';
 import { runCommand } from './support/process.ts';
 
-const commands = [['serve'], ['backup'], ['restore'], ['verify'], ['export'], ['erase'], ['model', 'pull'], ['config', 'check'], ['version']];
+const commands = [['serve'], ['backup'], ['restore'], ['verify'], ['export'], ['erase'], ['invite'], ['model', 'pull'], ['config', 'check'], ['version']];
 
 t.test('--help lists every command; each command\'s own says how it is used', async (t) => {
   const { code, stdout, stderr } = await runCommand(['--help']);

@@ -49,9 +49,14 @@ export interface OutboxDraft {
   readonly delayMs?: number;
 }
 
+/** What one workspace may do in a time, by name, as whoever runs the service allows it. */
+export type Ceilings = Readonly<Record<string, number>>;
+
 /** What a workspace lends to each of its commands. */
 export interface ContextHost {
   readonly workspaceId: string;
+  /** Undefined: nothing is counted against a limit. */
+  readonly ceilings: Ceilings | undefined;
   readonly db: Database;
   readonly registry: Registry;
   readonly ids: Ids;
@@ -64,6 +69,7 @@ export interface View {
   readonly workspaceId: string;
   readonly db: Database;
   readonly caller: Caller;
+  readonly ceilings: Ceilings | undefined;
   readonly nowMs: number;
   /** The time, ISO. */
   readonly at: string;
@@ -75,6 +81,7 @@ export class Context implements View {
   readonly workspaceId: string;
   readonly db: Database;
   readonly caller: Caller;
+  readonly ceilings: Ceilings | undefined;
   readonly nowMs: number;
   readonly at: string;
   readonly ids: Ids;
@@ -93,6 +100,7 @@ export class Context implements View {
     this.db = host.db;
     this.ids = host.ids;
     this.caller = caller;
+    this.ceilings = host.ceilings;
     this.nowMs = nowMs;
     this.at = isoTime(nowMs);
   }

@@ -10,7 +10,7 @@ import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Clock } from './clock.ts';
 import type { CommandDefinition, CommandRequest } from './command.ts';
-import type { PublishedEvent } from './context.ts';
+import type { Ceilings, PublishedEvent } from './context.ts';
 import { type DeadlineCommands, Deadlines } from './deadlines.ts';
 import type { Ids } from './ids.ts';
 import type { Log } from './log.ts';
@@ -33,6 +33,8 @@ export interface EngineOptions {
   readonly checkpoints: Checkpoints;
   readonly deadlines: DeadlineCommands;
   readonly outbox: OutboxKinds;
+  /** Of each workspace. Undefined: nothing is counted against a limit. */
+  readonly ceilings?: Ceilings | undefined;
   readonly random?: () => number;
   /** Files open at once. */
   readonly maxOpen?: number;
@@ -345,6 +347,7 @@ export class Engine {
         ids,
         log,
         slices: this.#slices,
+        ceilings: this.#options.ceilings,
         hooks: {
           publish: (id, events) => {
             try {

@@ -8,7 +8,7 @@ import { newestSeq } from '../../store/events.ts';
 import { earliestOutboxAt } from '../../store/outbox.ts';
 import { type Clock, isoTime } from './clock.ts';
 import type { Caller, CommandDefinition } from './command.ts';
-import { Context, type ContextHost, type PublishedEvent, type View } from './context.ts';
+import { type Ceilings, Context, type ContextHost, type PublishedEvent, type View } from './context.ts';
 import type { Ids } from './ids.ts';
 import { Lane, type LaneHooks } from './lane.ts';
 import type { Log } from './log.ts';
@@ -30,6 +30,7 @@ export class Workspace implements ContextHost {
   readonly workspaceId: string;
   readonly db: Database;
   readonly ids: Ids;
+  readonly ceilings: Ceilings | undefined;
   readonly registry: Registry;
   readonly lane: Lane;
   /** Given out, perhaps not durable yet. */
@@ -44,10 +45,11 @@ export class Workspace implements ContextHost {
   #earliestOutboxMs = Number.POSITIVE_INFINITY;
   #releasing = false;
 
-  constructor(options: { workspaceId: string; db: Database; clock: Clock; ids: Ids; log: Log; slices: Slices; hooks: WorkspaceHooks }) {
+  constructor(options: { workspaceId: string; db: Database; clock: Clock; ids: Ids; log: Log; slices: Slices; hooks: WorkspaceHooks; ceilings?: Ceilings | undefined }) {
     this.workspaceId = options.workspaceId;
     this.db = options.db;
     this.ids = options.ids;
+    this.ceilings = options.ceilings;
     this.#clock = options.clock;
     this.#hooks = options.hooks;
     this.registry = new Registry(options.db);
@@ -93,7 +95,7 @@ export class Workspace implements ContextHost {
   /** What a read may see: rows and states as they are now, which whenDurable() of the lane must precede on their way out. */
   view(caller: Caller): View {
     const nowMs = this.#clock.now();
-    return { workspaceId: this.workspaceId, db: this.db, caller, nowMs, at: isoTime(nowMs), state: (kind, id) => this.registry.get(kind, id) };
+    return { workspaceId: this.workspaceId, db: this.db, caller, ceilings: this.ceilings, nowMs, at: isoTime(nowMs), state: (kind, id) => this.registry.get(kind, id) };
   }
 
   /** When the next deadline and the next outside work are due, from the rows. Infinity when there is none. */

@@ -17,6 +17,7 @@ const commands: readonly Listed[] = [
   { words: ['verify'], summary: 'check everything that must hold of the data', load: () => import('./verify.ts') },
   { words: ['export'], summary: 'write a workspace as lines of JSON', load: () => import('./export.ts') },
   { words: ['erase'], summary: 'remove a contact or a workspace for good', load: () => import('./erase.ts') },
+  { words: ['invite'], summary: 'make a code by which somebody may make a workspace', load: () => import('./invite.ts') },
   { words: ['model', 'pull'], summary: 'download a model for embeddings', load: () => import('./model-pull.ts') },
   { words: ['config', 'check'], summary: 'check the settings and say what they are', load: () => import('./config-check.ts') },
   { words: ['version'], summary: 'say what this is', load: () => import('./version.ts') },

@@ -1,6 +1,6 @@
 // `switchboard serve`: settings from the environment, the service, and a stop on SIGTERM or SIGINT within ten seconds.
 
-import { readConfig } from '../config.ts';
+import { isForThisMachine, readConfig } from '../config.ts';
 import { type Command, exitCodes, say } from './command.ts';
 
 const stopTimeoutMs = 10_000;
@@ -37,6 +37,7 @@ export const command: Command = {
         `  data    ${resolve(config.dataDir)}`,
         `  open    ${base}/register to make a workspace, ${base}/sign-in to go on with one`,
         `  docs    ${base}/docs`,
+        ...(isForThisMachine(config) || config.registration !== 'open' ? [] : ['  REGISTRATION=open: whoever reaches this address may make a workspace, and send mail from here; invite or off keeps strangers out']),
         ...(config.rateLimits ? [] : ['  RATE_LIMITS=off: no call is counted against a cap']),
         ...(config.allowPrivateWebhooks ? ['  ALLOW_PRIVATE_WEBHOOKS: webhooks and shops may be at addresses that are not public'] : []),
         ...(config.allowPrivateCrawl ? ['  ALLOW_PRIVATE_CRAWL: crawls, imports and attachments may come from addresses that are not public'] : []),

@@ -75,6 +75,8 @@ if [ ! -e "$settings" ]; then
 # Or behind nginx or Caddy:
 #HOST=127.0.0.1
 #TRUST_PROXY=1
+# Strangers make workspaces by invitation alone (switchboard invite), or not at all (off):
+#REGISTRATION=invite
 SETTINGS
   fi
 fi

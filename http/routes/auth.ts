@@ -9,9 +9,11 @@ import { isoTime } from '../../engine/runtime/clock.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import { hostNameOf } from '../../engine/sites.ts';
+import { modeNow, requireMayRegister } from '../../engine/registration.ts';
 import { slugOf } from '../../engine/text.ts';
 import { theWorkspace } from '../../engine/workspace.ts';
 import { networkOf } from '../network-address.ts';
+import { ceilingsOf } from '../config.ts';
 import { route } from '../route.ts';
 import { Email, Id, Name, Role, Time, TypedUrl } from '../schemas.ts';
 import type { Services } from '../services.ts';
@@ -27,6 +29,8 @@ const Session = Type.Object({
 
 /** Longer ones are refused rather than hashed at length. */
 const Password = Type.String({ minLength: minPasswordChars, maxLength: 1024 });
+const InviteCode = Type.String({ minLength: 1, maxLength: 200, description: 'Where new workspaces are taken by invitation: what `switchboard invite` made.' });
+const readsPerMinute = 120;
 const anyPassword = Type.String({ minLength: 1, maxLength: 1024 });
 const dayMs = 24 * 3600_000;
 /** Shorter pieces of a name or an address are in every password. */
@@ -39,25 +43,28 @@ export const authRoutes = [
     path: '/auth/register',
     tag: 'Auth',
     summary: 'Start a workspace',
-    description: 'Creates the workspace, its owner (an admin, available, in all channels) and, with siteUrl, a site for its host. The subdomain is a free one like the name.',
+    description: 'Creates the workspace, its owner (an admin, available, in all channels) and, with siteUrl, a site for its host. The subdomain is a free one like the name. After the first workspace, whoever runs the server may take new ones by invitation only (inviteCode), or none: forbidden.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 5 },
     httpOnly: true,
-    body: Type.Object({ email: Email, password: Password, workspaceName: Name, siteUrl: Type.Optional(TypedUrl) }),
+    body: Type.Object({ email: Email, password: Password, workspaceName: Name, siteUrl: Type.Optional(TypedUrl), inviteCode: Type.Optional(InviteCode) }),
     reply: { status: 201, schema: Session },
-    refusals: ['email_taken'],
+    refusals: ['email_taken', 'forbidden'],
     async run({ body, ip }, services) {
       const { engine, directory, ids, hasher, config } = services;
       const email = body.email.toLowerCase();
       const name = body.workspaceName;
       const siteDomain = body.siteUrl === undefined ? undefined : hostOf(body.siteUrl);
+      const codeId = body.inviteCode === undefined ? undefined : (services.registrationCodes.idIn(body.inviteCode, services.clock.now()) ?? null);
+      const registration = { mode: config.registration, ceilings: ceilingsOf(config), network: networkOf(ip), codeId };
+      requireMayRegister(directory.db, registration);
       await requireStrong(services, { password: body.password, field: 'password', known: [email, name] });
       if (directory.findEmail(email) !== undefined) refuse('email_taken');
       const passwordHash = await hasher.hash(body.password, networkOf(ip));
       const workspaceId = ids.uuid();
       const agentId = ids.uuid();
       const signedIn = await directory.withWorkspace(
-        { workspaceId, agentId, email, name, subdomain: slugOf(name) },
+        { workspaceId, agentId, email, name, subdomain: slugOf(name), registration },
         {
           make: async (subdomain) => {
             await engine.create(workspaceId);
@@ -68,6 +75,21 @@ export const authRoutes = [
       );
       return sessionOf(services, signedIn);
     },
+  }),
+
+  route({
+    operation: 'auth.registration',
+    method: 'GET',
+    path: '/auth/registration',
+    tag: 'Auth',
+    summary: 'Who may start a workspace',
+    description: 'open: anybody, as on every server that has no workspace yet. invite: who has a code of whoever runs the server. off: nobody.',
+    access: { kind: 'public' },
+    limit: { by: 'ip', perMinute: readsPerMinute },
+    httpOnly: true,
+    reply: { status: 200, schema: Type.Object({ registration: Type.Enum(['open', 'invite', 'off']) }) },
+    refusals: [],
+    run: async (_, { directory, config }) => ({ registration: modeNow(directory.db, config.registration) }),
   }),
 
   route({

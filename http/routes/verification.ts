@@ -53,7 +53,7 @@ export const verificationRoutes = [
       const sealed = isTest ? { codeHash: hashOfCode(secrets, named, testCode), sealedCode: null } : freshCode({ ids, secrets }, { ...named, codeLength: codeLengthFor(viewOf(engine, workspaceId, caller), serviceId) });
       const country = channel === 'sms' || channel === 'voice' ? await numberingPlan.destinationOf(to) : undefined;
       const hasWrongLength = country !== undefined && !(await numberingPlan.isPossible(to));
-      const params = { ...sealed, verificationId, to, channel, serviceId, country, hasWrongLength, sourceIp: networkOf(ip), isTest, workspacePerDay: config.verifyPerDay, hasCarrier: carrier.provider !== 'none' };
+      const params = { ...sealed, verificationId, to, channel, serviceId, country, hasWrongLength, sourceIp: networkOf(ip), isTest, workspacePerDay: config.ceilings.codesPerDay, hasCarrier: carrier.provider !== 'none' };
       const { verified: _, attempts: __, consumedAt: ___, ...sent } = await engine.execute(createVerification, { workspaceId, caller, params });
       return sent;
     },

@@ -5,6 +5,7 @@ import { emailDomains } from './directory/0003-email-domains.ts';
 import { reserved } from './directory/0004-reserved.ts';
 import { operatorAudit } from './directory/0005-operator-audit.ts';
 import { signIns } from './directory/0006-sign-ins.ts';
+import { registrations } from './directory/0007-registrations.ts';
 
 /** The schema of directory.db, oldest step first. A released step is never edited; a change is a new step. */
-export const directoryMigrations: readonly Migration[] = [foundation, phoneNumbers, emailDomains, reserved, operatorAudit, signIns];
+export const directoryMigrations: readonly Migration[] = [foundation, phoneNumbers, emailDomains, reserved, operatorAudit, signIns, registrations];

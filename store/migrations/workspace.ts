@@ -31,6 +31,7 @@ import { creditedAgents } from './workspace/0029-credited-agents.ts';
 import { periodAnchors } from './workspace/0030-period-anchors.ts';
 import { contactsFolded } from './workspace/0031-contacts-folded.ts';
 import { webhookRights } from './workspace/0032-webhook-rights.ts';
+import { tallies } from './workspace/0033-tallies.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
 export const workspaceMigrations: readonly Migration[] = [
@@ -66,4 +67,5 @@ export const workspaceMigrations: readonly Migration[] = [
   periodAnchors,
   contactsFolded,
   webhookRights,
+  tallies,
 ];

@@ -1,19 +1,25 @@
-// Making a workspace: the first page that somebody sees.
+// Making a workspace: the first page that somebody sees. Where whoever runs the server lets in by invitation, with a code, which the link of
+// the invitation brings along.
 
 import type { JSX } from 'preact';
 import { webAddressOf } from '../addresses.ts';
+import { call } from '../api.ts';
 import { Button } from '../design/button.tsx';
+import { Banner } from '../design/feedback.tsx';
 import { TextField } from '../design/field.tsx';
 import { Form, useForm } from '../design/form.tsx';
-import { navigate } from '../location.ts';
+import { useResource } from '../design/resource.ts';
+import { navigate, query } from '../location.ts';
 import { signIn } from '../session.ts';
 import { Gate } from './gate.tsx';
 import { PasswordField } from './password-field.tsx';
 
 export function Register(): JSX.Element {
-  const form = useForm({ workspaceName: '', siteUrl: '', email: '', password: '' }, async ({ siteUrl, ...rest }) => {
+  const { registration } = useResource((signal) => call<{ registration: 'open' | 'invite' | 'off' }>('GET', '/auth/registration', { signal }), []).value ?? {};
+  const form = useForm({ workspaceName: '', siteUrl: '', email: '', password: '', inviteCode: query.peek().get('code') ?? '' }, async ({ siteUrl, inviteCode, ...rest }) => {
     const url = webAddressOf(siteUrl);
-    await signIn('/auth/register', { ...rest, ...(url === '' ? {} : { siteUrl: url }) });
+    const code = inviteCode.trim();
+    await signIn('/auth/register', { ...rest, ...(url === '' ? {} : { siteUrl: url }), ...(code === '' ? {} : { inviteCode: code }) });
     navigate('/welcome', { replace: true });
   }, { email_taken: 'email' });
   return (
@@ -25,19 +31,24 @@ export function Register(): JSX.Element {
         </>
       }
     >
-      <Form
-        form={form}
-        actions={
-          <Button type="submit" kind="primary" busy={form.busy}>
-            Make it
-          </Button>
-        }
-      >
-        <TextField label="What is your business called?" autofocus required maxLength={120} autocomplete="organization" value={form.values.workspaceName} onValue={(value) => form.set('workspaceName', value)} error={form.errorOf('workspaceName')} />
-        <TextField label="Its website" optional placeholder="shop.example" inputMode="url" autocomplete="url" value={form.values.siteUrl} onValue={(value) => form.set('siteUrl', value)} error={form.errorOf('siteUrl')} hint="Where the chat will be. It can be added later." />
-        <TextField label="Your email" type="email" required autocomplete="username" value={form.values.email} onValue={(value) => form.set('email', value)} error={form.errorOf('email')} />
-        <PasswordField value={form.values.password} onValue={(value) => form.set('password', value)} error={form.errorOf('password')} />
-      </Form>
+      {registration === 'off' ? (
+        <Banner kind="warn">This server takes no new workspaces. Ask whoever runs it.</Banner>
+      ) : (
+        <Form
+          form={form}
+          actions={
+            <Button type="submit" kind="primary" busy={form.busy}>
+              Make it
+            </Button>
+          }
+        >
+          <TextField label="What is your business called?" autofocus required maxLength={120} autocomplete="organization" value={form.values.workspaceName} onValue={(value) => form.set('workspaceName', value)} error={form.errorOf('workspaceName')} />
+          <TextField label="Its website" optional placeholder="shop.example" inputMode="url" autocomplete="url" value={form.values.siteUrl} onValue={(value) => form.set('siteUrl', value)} error={form.errorOf('siteUrl')} hint="Where the chat will be. It can be added later." />
+          <TextField label="Your email" type="email" required autocomplete="username" value={form.values.email} onValue={(value) => form.set('email', value)} error={form.errorOf('email')} />
+          <PasswordField value={form.values.password} onValue={(value) => form.set('password', value)} error={form.errorOf('password')} />
+          {registration === 'invite' && <TextField label="Invitation code" required autocomplete="off" maxLength={200} value={form.values.inviteCode} onValue={(value) => form.set('inviteCode', value)} error={form.errorOf('inviteCode')} hint="From whoever runs this server." />}
+        </Form>
+      )}
     </Gate>
   );
 }

@@ -1,0 +1,36 @@
+// `switchboard invite`: a code by which somebody makes a workspace where REGISTRATION is `invite`. While it is served.
+
+import { randomBytes } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import { readConfig } from '../config.ts';
+import { readKeptSecret } from '../data-folder.ts';
+import { createRegistrationCodes } from '../registration-codes.ts';
+import { type Command, exitCodes, ProgramError, say, textOf } from './command.ts';
+
+const dayMs = 24 * 3600_000;
+const defaultDays = 7;
+const maxDays = 365;
+const idBytes = 16;
+
+export const command: Command = {
+  usage: '[--days DAYS]',
+  description: `Makes a code that lets somebody make one workspace where REGISTRATION=invite, and says the address to open. It works once,
+for ${defaultDays} days. The first workspace of a server needs none. Codes end with the JWT_SECRET that they were made with.
+
+  --days DAYS  how long it works, 1 to ${maxDays}`,
+  options: { days: { type: 'string' } },
+  operands: { min: 0, max: 0 },
+  async run({ values }) {
+    const config = readConfig(process.env);
+    const days = Number(textOf(values, 'days') ?? defaultDays);
+    if (!Number.isInteger(days) || days < 1 || days > maxDays) throw new ProgramError(`--days must be a whole number from 1 to ${maxDays}`);
+    const secret = config.jwtSecret ?? readKeptSecret(join(resolve(config.dataDir), 'jwt-secret'));
+    if (secret === undefined) throw new ProgramError(`nothing was served from ${resolve(config.dataDir)} yet, and the first workspace needs no code`);
+    const expiresMs = Date.now() + days * dayMs;
+    const code = createRegistrationCodes(secret).issue(randomBytes(idBytes), expiresMs);
+    say(`${config.baseUrl}/register?code=${code}`);
+    say(`  works once, until ${new Date(expiresMs).toISOString()}`);
+    if (config.registration !== 'invite') say(`  REGISTRATION is ${config.registration} here: ${config.registration === 'open' ? 'nobody needs it' : 'it opens nothing'}`);
+    return exitCodes.done;
+  },
+};
