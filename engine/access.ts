@@ -44,7 +44,7 @@ export function passesDepartment(agent: AgentRecord, conversation: Pick<Conversa
   );
 }
 
-export function reaches(agent: AgentRecord, conversation: ConversationRecord): boolean {
+export function reaches(agent: AgentRecord, conversation: Pick<ConversationRecord, 'channel' | 'departmentId' | 'assignedAgentId' | 'handshake'>): boolean {
   return worksIn(agent, conversation.channel) && passesDepartment(agent, conversation);
 }
 

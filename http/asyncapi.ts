@@ -38,7 +38,8 @@ export function asyncApi(routes: readonly Route[], options: { baseUrl: string; v
       version: options.version,
       description:
         'Text frames of JSON. The bearer comes as the subprotocol pair ["messaging.v1", "bearer.<token>"], as Authorization, or as a first frame auth within 5 seconds. ' +
-        'Events carry a seq that grows per workspace; a client that comes back gives the last one it saw as since (in auth, or as a query parameter) and gets what it missed, in order. ' +
+        'Events carry a seq that grows per workspace; a client that comes back gives the last one it saw as since (in auth, or as a query parameter) and gets what it missed, in order, as far as it may read it now: ' +
+        'an agent nothing from before it joined, and of a conversation that left its reach only that it did (a conversation.updated whose texts, tags and customer are empty). ' +
         'What is older than 7 days is gone: resync says so. Close codes: 1009 a frame over 64 KiB (over 1 MiB the connection is torn without a code), 1012 restarting, 1013 try again later, 4401 the token does not count, ' +
         '4403 blocked, or an origin that is not the site\'s, 4408 too slow, 4429 too many sockets, or too many frames in a minute.',
     },

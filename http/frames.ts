@@ -1,13 +1,15 @@
 // What goes over a socket: an event as the text that agents or its customer get, made at most once for all of them; who may get
 // it; what a session missed; a client's frame as the object that it must be. Decisions 6.
 
-import { passesDepartment, worksIn } from '../engine/access.ts';
+import { passesDepartment, reaches, worksIn } from '../engine/access.ts';
+import { conversationKind, type ConversationView } from '../engine/conversation.ts';
 import { customerConversation } from '../engine/customer-view.ts';
 import type { Audience } from '../engine/events.ts';
 import type { PublishedEvent } from '../engine/runtime/context.ts';
 import { theRoster } from '../engine/roster.ts';
 import type { Workspace } from '../engine/runtime/workspace.ts';
 import type { AgentRecord } from '../store/agents.ts';
+import { findConversation } from '../store/conversations.ts';
 import { eventsBetween, eventsOfVisitorBetween, oldestSeq } from '../store/events.ts';
 import { parseJson } from './json.ts';
 import type { Place } from './rooms.ts';
@@ -59,16 +61,38 @@ export function startOf(workspace: Workspace, since: unknown): { cursor: number;
   return isKept ? { cursor: seq, resync: false } : { cursor: newest, resync: true };
 }
 
-/** The next events after a session's place, visible to it or not: the others move its place on as well. */
-export function* missedBy(workspace: Workspace, place: Place, page: { afterSeq: number; upToSeq: number; limit: number }): Generator<{ frame: EventFrame; isVisible: boolean }> {
+/** The next events after a session's place, with what it is told of each now; of the others, which move its place on as well, undefined. */
+export function* missedBy(workspace: Workspace, place: Place, page: { afterSeq: number; upToSeq: number; limit: number }): Generator<{ seq: number; frame: EventFrame | undefined }> {
   if (page.afterSeq >= page.upToSeq) return;
   const agent = place.namespace === 'agent' ? theRoster(workspace.view({ kind: 'system' })).agents.get(place.personId) : undefined;
   const events = place.namespace === 'agent' ? eventsBetween(workspace.db, page) : eventsOfVisitorBetween(workspace.db, { ...page, visitorId: place.personId });
   for (const event of events) {
     const frame = new EventFrame(event);
-    const isVisible = place.namespace === 'agent' ? agent !== undefined && agentMaySee(agent, frame.audience) : frame.visitorId === place.personId;
-    yield { frame, isVisible };
+    if (place.namespace === 'agent') yield { seq: event.seq, frame: agent && toldLate(workspace, agent, frame) };
+    else yield { seq: event.seq, frame: frame.visitorId === place.personId ? frame : undefined };
   }
+}
+
+/**
+ * What an agent is told of an event after it happened: nothing from before it joined, and nothing of a conversation that it can no longer
+ * read, but that it left.
+ */
+function toldLate(workspace: Workspace, agent: AgentRecord, frame: EventFrame): EventFrame | undefined {
+  const { event, audience } = frame;
+  if (agent.joinedAt === null || event.at < agent.joinedAt || !agentMaySee(agent, audience)) return undefined;
+  if (audience.kind !== 'conversation' || event.conversationId === null) return frame;
+  const present = workspace.registry.peek(conversationKind, event.conversationId) ?? findConversation(workspace.db, event.conversationId);
+  if (present !== undefined && reaches(agent, present)) return frame;
+  return event.type === 'conversation.updated' ? farewellTo(agent, event) : undefined;
+}
+
+/** That a conversation left an agent's reach, without what is in it; undefined for any other change of one. */
+function farewellTo(agent: AgentRecord, event: PublishedEvent): EventFrame | undefined {
+  // The engine wrote it; erasing a customer empties it.
+  const { conversation } = JSON.parse(event.data) as { conversation?: ConversationView };
+  if (conversation === undefined || reaches(agent, conversation)) return undefined;
+  const left: ConversationView = { ...conversation, subject: null, visitorId: null, contactId: null, tags: [], handshake: null, rating: null, ratingComment: null, preview: null };
+  return new EventFrame({ ...event, data: JSON.stringify({ conversation: left }) });
 }
 
 /** What stands before the id of a call, and the id, where only the names of the call are before it. */

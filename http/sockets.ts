@@ -221,9 +221,9 @@ export class Sockets {
     const visible: EventFrame[] = [];
     const before = state.cursor;
     let bytes = 0;
-    for (const { frame, isVisible } of missedBy(workspace, state.known.place, page)) {
-      state.cursor = frame.event.seq;
-      if (!isVisible) continue;
+    for (const { seq, frame } of missedBy(workspace, state.known.place, page)) {
+      state.cursor = seq;
+      if (frame === undefined) continue;
       visible.push(frame);
       bytes += textFor(session, frame).byteLength;
       // Enough for now: a page of long messages must not make a sound consumer look slow.

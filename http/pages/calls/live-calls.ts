@@ -7,6 +7,7 @@ import { onceLive, socketOrPatience } from '../beginning.ts';
 import { connection, onEvent, onResync } from '../live.ts';
 import type { Call, Conversation, LiveEvent } from '../records.ts';
 import { me } from '../session.ts';
+import { isReachable } from '../inbox/lists.ts';
 import { isLive } from './call-story.ts';
 
 export const liveCalls = signal<ReadonlyMap<string, Call>>(new Map());
@@ -75,6 +76,14 @@ export function keepCall(kept: Call): void {
   for (const tell of watchers) tell(kept, before);
 }
 
+/** It went on where this agent may not follow, perhaps while nobody was told. */
+function forgetCall({ id }: Call): void {
+  touched.add(id);
+  const next = new Map(liveCalls.peek());
+  next.delete(id);
+  liveCalls.value = next;
+}
+
 /** What a conversation's own events say of the call that it is. */
 export function withConversation(known: Call, { version, status, assignedAgentId, departmentId, contactId, visitorId, handshake, updatedAt }: Conversation): Call {
   return { ...known, version, status, assignedAgentId, departmentId, contactId, visitorId, handshake, updatedAt };
@@ -86,7 +95,9 @@ function take({ type, data }: LiveEvent): void {
   const { conversation } = data as { conversation: Conversation };
   if (conversation.channel !== 'call') return;
   const known = liveCalls.peek().get(conversation.id);
-  if (known !== undefined) keepCall(withConversation(known, conversation));
+  const agent = me.peek()?.agent;
+  if (known !== undefined && agent !== undefined && !isReachable(conversation, agent)) forgetCall(known);
+  else if (known !== undefined) keepCall(withConversation(known, conversation));
   else if (type === 'assignment.pending') void readOne(conversation.id);
 }
 
