@@ -30,7 +30,7 @@ const linking = (...to: string[]): string => `<html><body><p>The home page of a 
 
 t.test('[4.3] what is no page, too large, packed to explode, or not there is skipped', async (t) => {
   const { site, service, owner, base } = await start(t);
-  const paths = ['/pdf', '/image', '/json', '/missing', '/gone', '/error', '/large', '/bomb', '/brotli-bomb', '/nonsense', '/empty', '/unknown-coding', '/redirects/0', '/good', '/packed', '/plain'];
+  const paths = ['/pdf', '/image', '/json', '/missing', '/gone', '/error', '/large', '/bomb', '/brotli-bomb', '/nonsense', '/empty', '/unknown-coding', '/redirects/0', '/packed-thrice', '/packed-often', '/good', '/packed', '/packed-twice', '/plain'];
   site.page('/', linking(...paths));
   site.page('/pdf', '%PDF-1.7', { 'Content-Type': 'application/pdf' }).page('/image', 'x', { 'Content-Type': 'image/png' }).page('/json', '{}', { 'Content-Type': 'application/json' });
   site.on('/gone', (_, response) => response.writeHead(410, { 'Content-Type': 'text/html' }).end(text('what is gone'))).on('/error', (_, response) => response.writeHead(500).end());
@@ -39,11 +39,14 @@ t.test('[4.3] what is no page, too large, packed to explode, or not there is ski
   site.page('/brotli-bomb', brotliCompressSync(Buffer.alloc(50 * mb, 'a')), { 'Content-Encoding': 'br' });
   site.page('/nonsense', 'not packed at all', { 'Content-Encoding': 'gzip' }).page('/empty', '').page('/unknown-coding', 'x', { 'Content-Encoding': 'zstd' });
   for (let hop = 0; hop < 10; hop += 1) site.redirect(`/redirects/${hop}`, `/redirects/${hop + 1}`);
+  const packed = (times: number): Uint8Array => Array.from({ length: times }).reduce<Uint8Array>((bytes) => gzipSync(bytes), Buffer.from(text('packed things')));
+  site.page('/packed-twice', packed(2), { 'Content-Encoding': 'gzip, gzip' }).page('/packed-thrice', packed(3), { 'Content-Encoding': 'gzip, gzip, gzip' });
+  site.page('/packed-often', 'x', { 'Content-Encoding': Array(4000).fill('br').join(',') });
   site.page('/good', text('good things')).page('/packed', gzipSync(text('packed things')), { 'Content-Encoding': 'gzip' }).page('/plain', '# Plain text\nwritten by hand', { 'Content-Type': 'text/plain' });
   const { job, paths: kept } = await crawl(service, owner.token, `${base}/`);
   t.equal(job.status, 'done');
-  t.same(kept, ['/', '/good', '/packed', '/plain']);
-  t.equal(job.stats.pagesSkipped, paths.length - 3);
+  t.same(kept, ['/', '/good', '/packed', '/packed-twice', '/plain']);
+  t.equal(job.stats.pagesSkipped, paths.length - 4);
 });
 
 t.test('[4.3] a site without an end is walked to maxPages', async (t) => {

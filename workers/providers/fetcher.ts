@@ -196,10 +196,14 @@ function requireAddress(text: string, from: URL | undefined, { allowPrivate, isP
   return url;
 }
 
+/** Nobody encodes more than once; each time costs a decoder. */
+const maxCodings = 2;
+
 /** The body, decompressed as it comes, so that a small answer which unpacks to a large one is noticed when it passes the bound. */
 async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
   const codings = (headerOf(response, 'content-encoding') ?? '').toLowerCase().split(',').map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
   const tooLarge = (): FetchFailed => new FetchFailed('size', `it has more than ${maxBytes} bytes`);
+  if (codings.length > maxCodings) throw new FetchFailed('encoding', `it is encoded ${codings.length} times`);
   if (codings.length === 0 && Number(headerOf(response, 'content-length') ?? 0) > maxBytes) throw tooLarge();
   let source: Readable = response.body;
   // What went wrong in a stage ends the last one, whose error the loop below throws.
