@@ -2,6 +2,7 @@
 
 import Type, { type TSchema } from 'typebox';
 import { linePattern, visiblePattern } from '../engine/lines.ts';
+import { worded } from './field-words.ts';
 import { behind } from './scoped-members.ts';
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
@@ -12,23 +13,23 @@ export const Email = Type.String({ format: 'email', maxLength: 254 });
 export const Version = Type.Integer({ minimum: 1, description: 'Optimistic lock.' });
 /** Whatever is sent: one that there never was is stale like any other. */
 export const ExpectedVersion = Type.Integer({ description: 'The version that was read; 409 stale_version when it is another by now.' });
-/** What people and things are called, and subjects: kept as http/lines.ts brings it into form, so that nothing written in it becomes a header of a mail, or another name. */
-export const line = (maxLength: number, description = 'One line, without control characters. White space around it is not kept, and within it counts once.') => Type.String({ minLength: 1, maxLength, pattern: linePattern, description });
+/** What people and things are called, and subjects: kept as http/value-forms.ts brings it into form, so that nothing written in it becomes a header of a mail, or another name. */
+export const line = (maxLength: number, description = 'One line, without control characters. White space around it is not kept, and within it counts once.') => Type.String({ minLength: 1, maxLength, pattern: worded(linePattern, 'one line with something to read in it'), description });
 /** What somebody writes: something can be seen in it. */
-export const prose = (maxLength: number, description?: string) => Type.String({ minLength: 1, maxLength, pattern: visiblePattern, ...(description === undefined ? {} : { description }) });
+export const prose = (maxLength: number, description?: string) => Type.String({ minLength: 1, maxLength, pattern: worded(visiblePattern, 'a text with something to read in it'), ...(description === undefined ? {} : { description }) });
 export const Name = line(120);
 export const Subject = line(200);
 export const Text = prose(10_000);
 /** At most so many, each once: compared without case. */
 export const Tags = Type.Array(line(50), { maxItems: 50, description: 'Each once, without regard to case.' });
-const webAddress = { maxLength: 2048, pattern: '^[hH][tT][tT][pP][sS]?://[^\\s/?#]' };
+const webAddress = { maxLength: 2048, pattern: worded('^[hH][tT][tT][pP][sS]?://[^\\s/?#]', 'a web address, such as https://example.com') };
 /** A web address. */
 export const Url = Type.String({ format: 'uri', ...webAddress });
 /** Where a browser is. Browsers leave [ ] | ^ { } ` and a % alone as they are, which no URI has (RFC 3986): it is what they say it is. */
 export const PageUrl = Type.String({ ...webAddress, description: 'An http or https address, as the browser has it.' });
 /** A web address as people type it: its host may be in any script. */
 export const TypedUrl = Type.String({ ...webAddress, description: 'An http or https address.' });
-export const Hex = Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: 'A hex colour, such as #2563eb.' });
+export const Hex = Type.String({ pattern: worded('^#[0-9a-fA-F]{6}$', 'a hex colour, such as #2563eb'), description: 'A hex colour, such as #2563eb.' });
 
 export const Role = Type.Enum(['admin', 'supervisor', 'agent']);
 export const AgentStatus = Type.Enum(['available', 'away', 'offline']);
@@ -43,7 +44,7 @@ const cursorPattern = '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2
 /** `limit` and `cursor` of a list that is paged by cursor (specification 8, 9). */
 export const CursorQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
-  cursor: Type.Optional(Type.String({ pattern: cursorPattern, maxLength: 100, description: 'nextCursor of the page before.' })),
+  cursor: Type.Optional(Type.String({ pattern: worded(cursorPattern, 'the nextCursor of an earlier page'), maxLength: 100, description: 'nextCursor of the page before.' })),
 };
 export const NextCursor = nullable(Type.String({ description: 'Null at the end.' }));
 
@@ -98,7 +99,7 @@ export const Conversation = Type.Object({
   updatedAt: Time,
 });
 
-export const E164 = Type.String({ minLength: 8, maxLength: 16, pattern: '^\\+[1-9]\\d{6,14}$', description: 'A phone number, such as +14155550123.' });
+export const E164 = Type.String({ minLength: 8, maxLength: 16, pattern: worded('^\\+[1-9]\\d{6,14}$', 'a phone number, such as +14155550123'), description: 'A phone number, such as +14155550123.' });
 
 export const CallEvent = Type.Object({
   eventType: Type.Enum(['ringing', 'answered', 'on_hold', 'resumed', 'transferred', 'ended', 'voicemail_left', 'ai_engaged'], { description: 'ai_engaged is planned: nothing brings it about yet.' }),
@@ -189,8 +190,10 @@ export const Message = Type.Object({
 
 export const MessageList = Type.Object({ messages: Type.Array(Message), nextCursor: nullable(Type.String({ description: 'The time to pass as before; null at the beginning of the conversation.' })) });
 export const MessageInput = Type.Object({ body: Text, attachments: Type.Optional(Type.Array(AttachmentInput, { maxItems: 20 })) });
+/** A UUID of version 4 or 7. */
+export const chosenIdPattern = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[47][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$';
 /** Whoever sends may send again what it cannot know to have arrived: the id makes it one message, or one note. */
-const chosenId = (what: string) => Type.Optional(Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$', description: `The id that the ${what} shall have. Sent again with the same one, it is answered with the ${what} that is there.` }));
+const chosenId = (what: string) => Type.Optional(Type.String({ pattern: worded(chosenIdPattern, 'an id: a UUID of version 4 or 7'), description: `The id that the ${what} shall have. Sent again with the same one, it is answered with the ${what} that is there.` }));
 export const RepeatableMessageInput = Type.Object({ ...MessageInput.properties, messageId: chosenId('message') });
 export const RepeatableNoteInput = Type.Object({ body: Text, noteId: chosenId('note') });
 export const MessageQuery = Type.Object({
@@ -212,8 +215,8 @@ export const Note = Type.Object({
 
 export const OpeningHours = Type.Object({
   weekday: Type.Integer({ minimum: 1, maximum: 7, description: '1 Monday to 7 Sunday.' }),
-  opens: Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description: 'HH:MM in the workspace\'s time zone.' }),
-  closes: Type.String({ pattern: '^(([01]\\d|2[0-3]):[0-5]\\d|24:00)$', description: 'HH:MM; earlier than opens is the next day.' }),
+  opens: Type.String({ pattern: worded('^([01]\\d|2[0-3]):[0-5]\\d$', 'a time of day, such as 09:00'), description: 'HH:MM in the workspace\'s time zone.' }),
+  closes: Type.String({ pattern: worded('^(([01]\\d|2[0-3]):[0-5]\\d|24:00)$', 'a time of day, such as 17:30'), description: 'HH:MM; earlier than opens is the next day.' }),
 });
 export const Holidays = Type.Array(Type.String({ format: 'date' }), { maxItems: 366 });
 export const WeeklyHours = Type.Object({ days: Type.Array(OpeningHours, { maxItems: 50 }), holidays: Type.Optional(Holidays) });

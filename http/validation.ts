@@ -5,16 +5,16 @@
 import AjvCompiler from '@fastify/ajv-compiler';
 import type { TSchema } from 'typebox';
 import type { FieldErrors } from '../engine/errors.ts';
+import { type Problem, wordsOf } from './field-words.ts';
 import { type Sized, sizeCutter } from './value-sizes.ts';
 
 /** Undefined when the value is sound; a coercing one may have replaced its values by converted ones. */
 export type Validate = (value: unknown) => FieldErrors | undefined;
 
-interface Problem {
-  readonly instancePath: string;
-  readonly keyword: string;
-  readonly params: Record<string, unknown>;
-  readonly message?: string;
+/** Of ajv, what is used of it here. */
+interface Ajv {
+  readonly formats: Readonly<Record<string, unknown>>;
+  addFormat(name: string, check: (text: string) => boolean): unknown;
 }
 
 type Compiled = ((value: unknown) => boolean) & { errors?: Problem[] | null };
@@ -26,7 +26,14 @@ const common = { ...quickly, allErrors: true, useDefaults: false, removeAddition
 const buildCompiler = AjvCompiler();
 // The wrapper's types name fastify's own; what it builds is a function from a route's part to ajv's validator.
 const compilerOf = (coerceTypes: false | 'array'): ((part: { schema: TSchema }) => Compiled) =>
-  buildCompiler({}, { customOptions: { ...common, coerceTypes } } as never) as never;
+  buildCompiler({}, { customOptions: { ...common, coerceTypes }, onCreate: requireUrls } as never) as never;
+
+/** What is a URI by its grammar (RFC 3986) may still be no URL, such as http://127.0.0.1%00.example/, and nothing behind this looks for that. */
+function requireUrls(ajv: Ajv): void {
+  const uri = ajv.formats['uri'];
+  if (typeof uri !== 'function') throw new Error('the format uri is not what it was');
+  ajv.addFormat('uri', (text: string) => uri(text) && URL.canParse(text));
+}
 
 const strictCompiler = compilerOf(false);
 const coercingCompiler = compilerOf('array');
@@ -131,10 +138,12 @@ function fieldErrors(problems: readonly Problem[], whole: string): FieldErrors {
   const told = problems.some(({ keyword }) => keyword !== 'anyOf') ? problems.filter(({ keyword }) => keyword !== 'anyOf') : problems;
   for (const problem of told) {
     const path = pathOf(problem) || whole;
-    const message = messageOf(problem);
+    const message = wordsOf(problem);
     const messages = (errors[path] ??= []);
     if (!messages.includes(message)) messages.push(message);
   }
+  // That it may be left empty helps nobody who filled it in.
+  for (const [path, messages] of Object.entries(errors)) if (messages.length > 1) errors[path] = messages.filter((message) => message !== 'must be null');
   return errors;
 }
 
@@ -143,12 +152,4 @@ function pathOf(problem: Problem): string {
   const missing = problem.params['missingProperty'];
   if (problem.keyword === 'required' && typeof missing === 'string') steps.push(missing);
   return steps.join('.');
-}
-
-function messageOf(problem: Problem): string {
-  const { keyword, params } = problem;
-  if (keyword === 'required') return 'is required';
-  if (keyword === 'enum' && Array.isArray(params['allowedValues'])) return `must be one of ${params['allowedValues'].join(', ')}`;
-  if (keyword === 'const') return `must be ${String(params['allowedValue'])}`;
-  return problem.message ?? 'is not valid';
 }

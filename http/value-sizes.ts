@@ -11,6 +11,7 @@ export interface Sized {
   readonly patternProperties?: Readonly<Record<string, Sized>>;
   readonly items?: Sized;
   readonly anyOf?: readonly Sized[];
+  readonly allOf?: readonly Sized[];
   readonly maxLength?: number;
   readonly maxItems?: number;
   readonly maxProperties?: number;
@@ -37,7 +38,7 @@ export function sizeCutter(schema: Sized): ((value: object) => FieldErrors | und
 }
 
 function cutterOf(shape: Sized): Cut | undefined {
-  const cuts = [textCutter(shape), listCutter(shape), fieldsCutter(shape), ...(shape.anyOf ?? []).map(cutterOf)].filter((cut) => cut !== undefined);
+  const cuts = [textCutter(shape), listCutter(shape), fieldsCutter(shape), ...[...(shape.anyOf ?? []), ...(shape.allOf ?? [])].map(cutterOf)].filter((cut) => cut !== undefined);
   if (cuts.length < 2) return cuts[0];
   return (place, found) => cuts.forEach((cut) => cut(place, found));
 }

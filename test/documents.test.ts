@@ -6,6 +6,7 @@ import { refusals, type Slug } from '../engine/errors.ts';
 import { shapeAt } from '../http/error-shapes.ts';
 import { slugsOf } from '../http/pipeline.ts';
 import { exampleOf } from '../http/examples.ts';
+import { wordsOfPattern } from '../http/field-words.ts';
 import { pagesTag } from '../http/openapi.ts';
 import { fullPath, type Route } from '../http/route.ts';
 import { tagTexts } from '../http/route-tags.ts';
@@ -291,3 +292,15 @@ t.test('slugs', async (t) => {
 function raise(message: string): never {
   throw new Error(message);
 }
+
+t.test('every pattern that a request is held against is worded for who meets it not', async (t) => {
+  const service = await startService(t);
+  const patterns = new Set<string>();
+  const collect = (key: string, value: unknown): unknown => {
+    if (key === 'pattern' && typeof value === 'string') patterns.add(value);
+    return value;
+  };
+  for (const { params, query, body } of service.running.routes) for (const part of [params, query, body]) JSON.stringify(part ?? null, collect);
+  t.ok(patterns.size > 10);
+  for (const pattern of patterns) t.type(wordsOfPattern(pattern), 'string', pattern);
+});

@@ -47,6 +47,12 @@ t.test('[4.12] enrichment through the commerce connector', async (t) => {
     t.strictSame((await service.get('/workspace/commerce', owner.token)).body, { url: null, secret: null, source: null });
   });
 
+  t.test('what no URL is, is no connector, whatever its grammar says', async (t) => {
+    for (const url of ['http://127.0.0.1%00.evil.example:18126/', 'http://1.2.3.400/', 'http://[::1', 'http://shop.example:99999/']) {
+      t.match(await service.put('/workspace/commerce', { url, secret, source: 'x' }, owner.token), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { url: ['must be a web address, such as https://example.com'] } } } }, url);
+    }
+  });
+
   t.test('set, read and taken away by admins', async (t) => {
     const connector = { url: shop.url, secret, source: 'woocommerce' };
     for (const [method, body] of [['PUT', connector], ['GET', undefined]] as const) t.match(await service.call(method, '/workspace/commerce', { token: agent.token, body }), { status: 403, body: { error: 'admin_required' } });

@@ -66,6 +66,7 @@ t.test('signature', async (t) => {
       ['subject', { subject: 7 }],
       ['headers', { headers: [] }],
       ['attachments.0.url', { attachments: [{ filename: 'a.txt', url: 'file:///etc/passwd' }] }],
+      ['attachments.0.url', { attachments: [{ filename: 'a.txt', url: 'http://127.0.0.1%00.example/' }] }],
       ['attachments.0.filename', { attachments: [{ url: 'https://files.example/a' }] }],
       ['attachments', { attachments: Array.from({ length: 101 }, () => ({ filename: 'a', url: 'https://files.example/a' })) }],
     ];

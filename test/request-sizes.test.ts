@@ -23,6 +23,7 @@ interface Shape {
   readonly patternProperties?: Readonly<Record<string, Shape>>;
   readonly items?: Shape;
   readonly anyOf?: readonly Shape[];
+  readonly allOf?: readonly Shape[];
   readonly maxLength?: number;
   readonly maxItems?: number;
   readonly maxProperties?: number;
@@ -36,7 +37,7 @@ interface Found {
 
 function* shapesIn(shape: Shape, path: readonly string[] = []): Generator<Found> {
   yield { shape, path };
-  for (const one of shape.anyOf ?? []) yield* shapesIn(one, path);
+  for (const one of [...(shape.anyOf ?? []), ...(shape.allOf ?? [])]) yield* shapesIn(one, path);
   for (const [name, field] of Object.entries(shape.properties ?? {})) yield* shapesIn(field, [...path, name]);
   for (const field of Object.values(shape.patternProperties ?? {})) yield* shapesIn(field, [...path, '*']);
   if (shape.items !== undefined) yield* shapesIn(shape.items, [...path, '0']);

@@ -39,10 +39,10 @@ t.test('[7] a sound value passes, as it is', async (t) => {
 t.test('[7] every field that is wrong is named, each under its own path', async (t) => {
   const errors = strictValidator(Order)({ id: 'x', count: '2', lines: [{}, { sku: '', price: 'much' }], kind: 'old', note: 'long' });
   t.same(errors, {
-    id: ['must match format "uuid"'],
+    id: ['must be an id, such as 019aa000-0000-7000-8000-000000000001'],
     count: ['must be integer'],
     'lines.0.sku': ['is required'],
-    'lines.1.sku': ['must NOT have fewer than 1 characters'],
+    'lines.1.sku': ['must not be empty'],
     'lines.1.price': ['must be number'],
     kind: ['must be one of new, used'],
     note: ['must have at most 3 characters'],
@@ -67,11 +67,37 @@ t.test('[7] queries come as text and are converted', async (t) => {
   for (const limit of ['0', '201', '1.5', '', ' ', 'x', '1;2', ['1', '2']]) t.match(validate({ limit }), { limit: [/^must be/] }, JSON.stringify(limit));
 });
 
+t.test('what is wrong is told in words: no pattern, no name of a format, and not that a field might be empty', async (t) => {
+  const Form = Type.Object({
+    email: Email,
+    site: nullable(Url),
+    colour: Hex,
+    opens: OpeningHours,
+    ids: Type.Array(Id, { minItems: 1 }),
+    name: Type.String({ minLength: 2 }),
+    age: Type.Integer({ minimum: 1, maximum: 9 }),
+    free: Type.Record(Type.String({ pattern: '^[a-z]+$' }), Type.String(), { additionalProperties: false }),
+  });
+  t.same(strictValidator(Form)({ email: 'x', site: 'x', colour: 'red', opens: { weekday: 0, opens: '9', closes: '9' }, ids: [], name: 'x', age: 10, free: { [`X${'x'.repeat(100)}`]: 'x' } }), {
+    email: ['must be an e-mail address'],
+    site: ['must be a web address, such as https://example.com'],
+    colour: ['must be a hex colour, such as #2563eb'],
+    'opens.weekday': ['must be at least 1'],
+    'opens.opens': ['must be a time of day, such as 09:00'],
+    'opens.closes': ['must be a time of day, such as 17:30'],
+    ids: ['must not be empty'],
+    name: ['must have at least 2 characters'],
+    age: ['must be at most 9'],
+    free: [`must not have a field called X${'x'.repeat(63)}`],
+  });
+  t.match(strictValidator(Type.Object({ site: nullable(Url) }))({ site: 7 }), { site: ['must be string'] });
+});
+
 t.test('formats are held: ids, emails, addresses, colours, hours', async (t) => {
   const rows: [string, Parameters<typeof strictValidator>[0], readonly unknown[], readonly unknown[]][] = [
     ['id', Id, [id, '7f0a1b5e-2d3c-4e5f-8a9b-0c1d2e3f4a5b'], ['', '1', '0194b7a6', `${id}0`, 5]],
     ['email', Email, ['a@example.com', 'A.B+c@sub.example.co.uk'], ['a', 'a@', '@b.c', 'a b@c.d', 'a@b@c.d', `${'a'.repeat(250)}@x.com`]],
-    ['url', Url, ['https://example.com', 'http://localhost:3000/x?y=1'], ['example.com', 'ftp://example.com', 'javascript:alert(1)', 'https://', '//x', `https://x.example/${'a'.repeat(2048)}`]],
+    ['url', Url, ['https://example.com', 'http://localhost:3000/x?y=1'], ['http://127.0.0.1%00.example/', 'http://1.2.3.400/', 'http://x:99999/', 'example.com', 'ftp://example.com', 'javascript:alert(1)', 'https://', '//x', `https://x.example/${'a'.repeat(2048)}`]],
     ['colour', Hex, ['#2563eb', '#FFFFFF'], ['2563eb', '#fff', '#25 63eb', '#2563ebff', 'red']],
     ['hours', OpeningHours, [{ weekday: 1, opens: '00:00', closes: '24:00' }, { weekday: 7, opens: '23:59', closes: '00:00' }], [{ weekday: 0, opens: '09:00', closes: '17:00' }, { weekday: 8, opens: '09:00', closes: '17:00' }, { weekday: 1, opens: '24:00', closes: '17:00' }, { weekday: 1, opens: '9:00', closes: '17:00' }, { weekday: 1, opens: '09:00', closes: '24:01' }]],
   ];

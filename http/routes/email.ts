@@ -8,6 +8,7 @@ import { listInboundAddresses, setInboundAddresses } from '../../engine/inbound-
 import type { View } from '../../engine/runtime/context.ts';
 import { listSuppressions, removeSuppression } from '../../engine/suppressions.ts';
 import { byCreated, pageOf } from '../cursor.ts';
+import { worded } from '../field-words.ts';
 import { dkimKeyName } from '../outgoing-mail.ts';
 import { EmailDomain, InboundAddress, Suppression } from '../record-schemas.ts';
 import { route } from '../route.ts';
@@ -17,7 +18,7 @@ import { openSecret } from '../workspace-secrets.ts';
 const Domain = Type.Object({ domain: EmailDomain });
 
 const InboundAddresses = Type.Object({ addresses: Type.Array(InboundAddress) });
-const LocalPart = Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9](?:[A-Za-z0-9._+-]*[A-Za-z0-9])?$', description: 'What stands before the @.' });
+const LocalPart = Type.String({ minLength: 1, maxLength: 64, pattern: worded('^[A-Za-z0-9](?:[A-Za-z0-9._+-]*[A-Za-z0-9])?$', 'what stands before the @, such as sales'), description: 'What stands before the @.' });
 
 const Line = Type.String({ maxLength: 2000 });
 /** Of a mail. Those that went through many hands have a hundred. */

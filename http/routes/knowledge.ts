@@ -6,6 +6,7 @@ import { listJobs, queueCrawl, readJob } from '../../engine/crawls.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { listDocuments, removeDocument } from '../../engine/kb-documents.ts';
 import { retrieve } from '../../engine/retrieval.ts';
+import { worded } from '../field-words.ts';
 import { Article, ArticleStatus, KbChunk, KbDocument } from '../record-schemas.ts';
 import { route } from '../route.ts';
 import { ExpectedVersion, Id, KbJob, line, prose } from '../schemas.ts';
@@ -17,7 +18,7 @@ const invalidSlug = 'validation_error';
 const defaultTopK = 5;
 
 /** As people write it, letters of any script included; what it means is found out before it is taken. */
-const Address = Type.String({ maxLength: 2048, pattern: '^[hH][tT][tT][pP][sS]?://\\S+$' });
+const Address = Type.String({ maxLength: 2048, pattern: worded('^[hH][tT][tT][pP][sS]?://\\S+$', 'a web address, such as https://example.com') });
 
 const Title = line(300);
 const Body = prose(200_000, 'Markdown.');

@@ -8,6 +8,7 @@ import { isNumberHeld } from '../../engine/number-directory.ts';
 import { changeNumber, listNumbers } from '../../engine/phone-numbers.ts';
 import { createVoiceProfile, listVoiceProfiles } from '../../engine/voice-profiles.ts';
 import { byCreated, pageOf } from '../cursor.ts';
+import { worded } from '../field-words.ts';
 import { AvailableNumber, NumberStatus, PhoneNumber, RoutingStrategy, VoiceProfile } from '../record-schemas.ts';
 import { route } from '../route.ts';
 import { CursorQuery, E164, Id, Name, NextCursor, nullable, prose, Url, WeeklyHours } from '../schemas.ts';
@@ -154,7 +155,7 @@ export const phoneNumberRoutes = [
     body: Type.Object({
       name: Name,
       greetingText: prose(1000),
-      voice: Type.Optional(Type.String({ minLength: 1, maxLength: 60, pattern: '^[A-Za-z0-9.-]+$', description: 'The carrier\'s name for it, such as alice or Polly.Joanna. Default alice.' })),
+      voice: Type.Optional(Type.String({ minLength: 1, maxLength: 60, pattern: worded('^[A-Za-z0-9.-]+$', 'letters, digits, dots and hyphens'), description: 'The carrier\'s name for it, such as alice or Polly.Joanna. Default alice.' })),
     }),
     reply: { status: 201, schema: VoiceProfile },
     refusals: ['semantic_error'],

@@ -4,11 +4,12 @@ import Type from 'typebox';
 import { shortcutPattern } from '../../engine/lines.ts';
 import { changeSavedReply, createSavedReply, listSavedReplies, removeSavedReply } from '../../engine/saved-replies.ts';
 import { byCreated, pageOf } from '../cursor.ts';
+import { worded } from '../field-words.ts';
 import { ReplyChannel, ReplyScope, SavedReply } from '../record-schemas.ts';
 import { route } from '../route.ts';
 import { CursorQuery, ExpectedVersion, Id, line, NextCursor, Text } from '../schemas.ts';
 
-const Shortcut = Type.String({ minLength: 2, maxLength: 32, pattern: shortcutPattern, description: 'Begins with a slash, such as /hello.' });
+const Shortcut = Type.String({ minLength: 2, maxLength: 32, pattern: worded(shortcutPattern, 'a slash and a word, such as /hello'), description: 'Begins with a slash, such as /hello.' });
 const Title = line(200);
 const Body = Type.Intersect([Text, Type.String({ description: 'May hold {{visitor.name}}, {{visitor.email}}, {{visitor.firstName}}, {{agent.name}}, {{workspace.name}}, {{conversation.subject}}; others stay as they are.' })]);
 const Channels = Type.Array(ReplyChannel, { minItems: 1, maxItems: 2 });

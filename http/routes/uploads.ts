@@ -8,6 +8,7 @@ import type { Caller } from '../../engine/runtime/command.ts';
 import { abandonUpload, reserveLogo, reserveUpload, settleUpload } from '../../engine/uploads.ts';
 import type { UploadKind } from '../../store/uploads.ts';
 import type { FetchedImage, NoImage } from '../../workers/image-source.ts';
+import { worded } from '../field-words.ts';
 import { route } from '../route.ts';
 import { Url } from '../schemas.ts';
 import type { Services } from '../services.ts';
@@ -18,7 +19,7 @@ const linkMinutes = uploadLinkMs / 60_000;
 const slugOf: Readonly<Record<NoImage['problem'], Slug>> = { address: 'invalid_body', type: 'content_type_not_allowed', size: 'file_too_large' };
 
 const File = {
-  filename: Type.String({ minLength: 1, maxLength: 500, pattern: '\\S' }),
+  filename: Type.String({ minLength: 1, maxLength: 500, pattern: worded('\\S', 'a name with something to read in it') }),
   contentType: Type.String({ minLength: 1, maxLength: 255 }),
   size: Type.Integer({ minimum: 1, description: 'In bytes; more are not taken.' }),
 };

@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { changeCredits, readCredits } from '../../engine/verification-credits.ts';
 import { changeVerifyService, createVerifyService, listVerifyServices, readVerifyService, removeVerifyService } from '../../engine/verification-services.ts';
 import { verifyChannels } from '../../store/verify-services.ts';
+import { worded } from '../field-words.ts';
 import { Cents, VerifyCredits, VerifyService } from '../record-schemas.ts';
 import { type Access, route } from '../route.ts';
 import { Name, nullable } from '../schemas.ts';
@@ -18,7 +19,7 @@ const maxPerMinute = 1000;
 const maxPerDay = 10_000;
 
 const Channels = Type.Array(VerifyChannel, { maxItems: verifyChannels.length, description: 'Default: email, sms, voice, totp.' });
-const Countries = Type.Array(Type.String({ pattern: '^([A-Z]{2}|\\*)$' }), { maxItems: 300, description: 'ISO 3166 alpha-2, * for everywhere. Default: US, CA.' });
+const Countries = Type.Array(Type.String({ pattern: worded('^([A-Z]{2}|\\*)$', 'a country, such as US, or *') }), { maxItems: 300, description: 'ISO 3166 alpha-2, * for everywhere. Default: US, CA.' });
 const Service = Type.Object({ ...VerifyService.properties, enabledChannels: Type.Array(VerifyChannel) });
 const Settings = {
   enabledChannels: Type.Optional(Channels),

@@ -11,6 +11,7 @@ import { codeLengthFor } from '../../engine/verification-services.ts';
 import { checkVerification, createVerification, listVerifications, readVerification } from '../../engine/verification.ts';
 import { theWorkspace } from '../../engine/workspace.ts';
 import { verifyChannels } from '../../store/verify-services.ts';
+import { worded } from '../field-words.ts';
 import { SentVerification, Verification, VerifyFactor } from '../record-schemas.ts';
 import { byCreated, pageOf } from '../cursor.ts';
 import { networkOf } from '../network-address.ts';
@@ -22,8 +23,8 @@ const access = { kind: 'agent', scope: 'verify', credential: 'key' } as const sa
 const tag = 'Verification';
 
 const VerifyChannel = Type.Enum([...verifyChannels]);
-const ServiceId = Type.String({ pattern: '^vs_[A-Za-z0-9_-]{1,64}$', description: 'Begins with vs_. Default: the default service.' });
-const Code = Type.String({ pattern: '^\\d{4,8}$' });
+const ServiceId = Type.String({ pattern: worded('^vs_[A-Za-z0-9_-]{1,64}$', 'an id that begins with vs_'), description: 'Begins with vs_. Default: the default service.' });
+const Code = Type.String({ pattern: worded('^\\d{4,8}$', '4 to 8 digits') });
 
 const Outcome = Type.Object({ id: Type.String(), verified: Type.Boolean(), reason: nullable(Type.Enum(['bad_code', 'already_used', 'expired', 'too_many_attempts'])) });
 
@@ -73,7 +74,7 @@ export const verificationRoutes = [
     reply: { status: 200, schema: Outcome },
     refusals: [],
     run({ workspaceId, caller, grant, body }, { engine, secrets }) {
-      const verificationId = body.id ?? body.verifyId ?? refuseField('validation_error', 'id', 'is required');
+      const verificationId = (body.id ?? body.verifyId ?? refuseField('validation_error', 'id', 'is required')).toLowerCase();
       const codeHash = hashOfCode(secrets, { workspaceId, verificationId }, body.code);
       return engine.execute(checkVerification, { workspaceId, caller, params: { verificationId, isTest: isTestKey(grant), codeHash } });
     },
@@ -145,7 +146,8 @@ export const verificationRoutes = [
     body: Type.Object({ factorId: Type.String({ minLength: 1, maxLength: 100 }), code: Code }),
     reply: { status: 200, schema: Outcome },
     refusals: ['totp_not_enabled'],
-    async run({ workspaceId, caller, grant, body: { factorId, code } }, { engine, clock, secrets, totp }) {
+    async run({ workspaceId, caller, grant, body: { factorId: named, code } }, { engine, clock, secrets, totp }) {
+      const factorId = named.toLowerCase();
       const isTest = isTestKey(grant);
       const { sealedSecret } = requireFactor(viewOf(engine, workspaceId, caller), { factorId, isTest });
       const ofTest = code === testCode ? 0 : undefined;

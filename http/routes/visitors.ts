@@ -5,6 +5,7 @@ import { visitorHistory } from '../../engine/contacts.ts';
 import { listCompletionsOfVisitor } from '../../engine/goals.ts';
 import { blockVisitor, readVisitor, readVisitors, unblockVisitor } from '../../engine/visitors.ts';
 import type { VisitorRecord } from '../../store/visitors.ts';
+import { worded } from '../field-words.ts';
 import { route } from '../route.ts';
 import { behind } from '../scoped-members.ts';
 import { GoalCompletion, HistoryItem, Id, Visitor } from '../schemas.ts';
@@ -24,7 +25,7 @@ export const visitorRoutes = [
     summary: 'Read several visitors',
     description: 'Those that are there of the ones asked for, in no order.',
     access: { kind: 'agent', scope: 'visitors:read' },
-    query: Type.Object({ ids: Type.String({ pattern: `^${uuid}(?:,${uuid}){0,${maxIds - 1}}$`, description: `Ids, separated by commas; ${maxIds} at most.` }) }),
+    query: Type.Object({ ids: Type.String({ pattern: worded(`^${uuid}(?:,${uuid}){0,${maxIds - 1}}$`, `ids, parted by commas, ${maxIds} at most`), description: `Ids, separated by commas; ${maxIds} at most.` }) }),
     reply: { status: 200, schema: Type.Object({ visitors: Type.Array(Visitor) }) },
     refusals: [],
     read: (view, { query }) => ({ visitors: readVisitors(view, query.ids.toLowerCase().split(',')) }),

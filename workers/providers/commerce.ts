@@ -19,7 +19,7 @@ export interface Connector {
 }
 
 export interface Commerce {
-  /** False for what is not a public address by its very name. */
+  /** False for what is no address, or not a public one by its very name. */
   mayAsk(url: string): boolean;
   /** Rejects with CommerceUnavailable: no answer in time, or one that is none. Asking again may help. */
   lookUp(connector: Connector, email: string): Promise<Enrichment>;
@@ -39,7 +39,10 @@ const maxTextChars = 200;
 export function createCommerce(options: { fetcher: Fetcher; allowPrivate: boolean; timeoutMs?: number | undefined }): Commerce {
   const { fetcher, allowPrivate, timeoutMs = defaultTimeoutMs } = options;
   return {
-    mayAsk: (url) => allowPrivate || placeOf(new URL(url)) !== 'private',
+    mayAsk(text) {
+      const url = URL.parse(text);
+      return url !== null && (allowPrivate || placeOf(url) !== 'private');
+    },
     async lookUp({ url, secret, source }, email) {
       const body = JSON.stringify({ email });
       const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;

@@ -1,0 +1,69 @@
+// What is wrong with a field, in words for whoever fills it in: no pattern, no name of a format. A pattern says what it stands for where it is
+// declared (worded()); the rest of JSON Schema is worded here. Used by validation.ts.
+
+/** As ajv tells it, as far as it is looked at. */
+export interface Problem {
+  readonly instancePath: string;
+  readonly keyword: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly message?: string;
+}
+
+const ofPatterns = new Map<string, string>();
+
+/** Says once for all what a text that meets this pattern is: `must be …` follows. Returns the pattern. */
+export function worded(pattern: string, words: string): string {
+  ofPatterns.set(pattern, words);
+  return pattern;
+}
+
+export function wordsOfPattern(pattern: string): string | undefined {
+  return ofPatterns.get(pattern);
+}
+
+const ofFormats: Readonly<Record<string, string>> = {
+  uuid: 'an id, such as 019aa000-0000-7000-8000-000000000001',
+  email: 'an e-mail address',
+  uri: 'a web address, such as https://example.com',
+  date: 'a date, such as 2026-01-31',
+  'date-time': 'a time, such as 2026-01-31T09:00:00.000Z',
+};
+
+export function wordsOf({ keyword, params, message = 'is not valid' }: Problem): string {
+  const { limit } = params;
+  switch (keyword) {
+    case 'required':
+      return 'is required';
+    case 'enum':
+      return Array.isArray(params['allowedValues']) ? `must be one of ${params['allowedValues'].join(', ')}` : message;
+    case 'const':
+      return `must be ${String(params['allowedValue'])}`;
+    case 'format':
+      return `must be ${ofFormats[String(params['format'])] ?? 'of another form'}`;
+    case 'pattern':
+      return `must be ${ofPatterns.get(String(params['pattern'])) ?? 'of another form'}`;
+    case 'minLength':
+      return limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`;
+    case 'maxLength':
+      return `must have at most ${String(limit)} characters`;
+    case 'minItems':
+      return limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} items`;
+    case 'maxItems':
+      return `must have at most ${String(limit)} items`;
+    case 'minProperties':
+      return `must have at least ${String(limit)} fields`;
+    case 'maxProperties':
+      return `must have at most ${String(limit)} fields`;
+    case 'minimum':
+      return `must be at least ${String(limit)}`;
+    case 'maximum':
+      return `must be at most ${String(limit)}`;
+    case 'additionalProperties':
+      return `must not have a field called ${String(params['additionalProperty']).slice(0, maxNameChars)}`;
+    default:
+      return message;
+  }
+}
+
+/** Of a name that the caller chose. */
+const maxNameChars = 64;
