@@ -4,9 +4,9 @@
 import { type FieldErrors, refuse, refuseField, refuseFields, type Slug } from '../engine/errors.ts';
 import { requireFormType, requireJsonType } from './headers.ts';
 import { JsonTooIntricate, parseJson } from './json.ts';
-import { lineTidier } from './lines.ts';
 import type { RequestHead } from './pipeline.ts';
 import type { Route } from './route.ts';
+import { canonicalForm } from './value-forms.ts';
 import { coercingValidator, strictValidator, unknownFieldsOf, type Validate } from './validation.ts';
 
 export interface Parts {
@@ -24,8 +24,10 @@ export interface PartsReader {
   readonly validateBody: Validate | undefined;
   /** Takes away what the route does not declare (decisions, "Unknown body fields"). */
   readonly dropUnknown: ((body: unknown) => void) | undefined;
-  /** Names and subjects as they are kept. */
-  readonly tidyLines: ((body: unknown) => unknown) | undefined;
+  /** Bring names, subjects and ids into the form in which they are kept. */
+  readonly formParams: ((params: unknown) => unknown) | undefined;
+  readonly formQuery: ((query: unknown) => unknown) | undefined;
+  readonly formBody: ((body: unknown) => unknown) | undefined;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -38,7 +40,9 @@ export function partsReader(route: Route): PartsReader {
     validateQuery: route.query && coercingValidator(route.query),
     validateBody: route.body && strictValidator(route.body),
     dropUnknown: route.body && unknownFieldsOf(route.body),
-    tidyLines: route.body && lineTidier(route.body),
+    formParams: route.params && canonicalForm(route.params),
+    formQuery: route.query && canonicalForm(route.query),
+    formBody: route.body && canonicalForm(route.body),
   };
 }
 
@@ -116,13 +120,15 @@ export function partsOfFrame(reader: PartsReader, given: Record<string, unknown>
 export function requireSound(reader: PartsReader, parts: Parts, slugs: { readonly query: Slug; readonly body: Slug }): void {
   // An id that is not even one names nothing (decisions, "Errors").
   if (reader.validateParams?.(parts.params) !== undefined) refuse('not_found');
+  reader.formParams?.(parts.params);
   refuseWith(slugs.query, reader.validateQuery?.(parts.query));
+  reader.formQuery?.(parts.query);
   if (reader.validateBody === undefined) return;
   // No body at all stands for an empty one; null is a body, and not an object.
   if (parts.body === undefined) parts.body = {};
   refuseWith(slugs.body, reader.validateBody(parts.body));
   reader.dropUnknown?.(parts.body);
-  if (reader.tidyLines !== undefined) parts.body = reader.tidyLines(parts.body);
+  if (reader.formBody !== undefined) parts.body = reader.formBody(parts.body);
 }
 
 function refuseWith(slug: Slug, fieldErrors: FieldErrors | undefined): void {

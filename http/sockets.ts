@@ -303,10 +303,11 @@ export class Sockets {
   }
 
   /** Not stored, not numbered, told to those who may see the conversation and do not type themselves. */
-  #typing(known: Known, conversationId: unknown): void {
+  #typing(known: Known, named: unknown): void {
     const { workspaceId, namespace, personId } = known.place;
     const workspace = this.#services.engine.workspace(workspaceId);
-    if (workspace === undefined || typeof conversationId !== 'string' || !this.#pipeline.countCall(known.credential)) return;
+    const conversationId = typeof named === 'string' ? named.toLowerCase() : undefined;
+    if (workspace === undefined || conversationId === undefined || !this.#pipeline.countCall(known.credential)) return;
     const view = workspace.view(known.credential.caller);
     try {
       const { conversation } = namespace === 'agent' ? requireReachable(view, conversationId) : requireOwnConversation(view, conversationId);

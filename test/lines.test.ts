@@ -3,7 +3,7 @@
 import t from 'tap';
 import Type from 'typebox';
 import { isBlank, linePattern, oneLine } from '../engine/lines.ts';
-import { lineTidier } from '../http/lines.ts';
+import { canonicalForm } from '../http/value-forms.ts';
 import { apiRoutes } from '../http/routes.ts';
 import { line, Name } from '../http/schemas.ts';
 import { startService } from './support/service.ts';
@@ -37,10 +37,10 @@ t.test('a line is kept without white space around it or twice within it, in NFC'
 });
 
 t.test('lines are found in objects, lists and choices, and nothing else is touched', async (t) => {
-  const tidy = lineTidier(Type.Object({ name: Type.Optional(Name), tags: Type.Array(line(9)), inner: Type.Object({ title: Type.Union([line(9), Type.Null()]) }), body: Type.String(), both: Type.Intersect([Name, Type.String()]) }));
+  const tidy = canonicalForm(Type.Object({ name: Type.Optional(Name), tags: Type.Array(line(9)), inner: Type.Object({ title: Type.Union([line(9), Type.Null()]) }), body: Type.String(), both: Type.Intersect([Name, Type.String()]) }));
   t.strictSame(tidy?.({ tags: [' a ', 'b  c'], inner: { title: ' t ' }, body: ' as it is ', both: ' b ', other: ' o ' }), { tags: ['a', 'b c'], inner: { title: 't' }, body: ' as it is ', both: 'b', other: ' o ' });
   t.strictSame(tidy?.({ inner: { title: null } }), { inner: { title: null } });
-  t.equal(lineTidier(Type.Object({ body: Type.String() })), undefined);
+  t.equal(canonicalForm(Type.Object({ body: Type.String() })), undefined);
 });
 
 interface Shape {
