@@ -1,31 +1,22 @@
-// Agents: inviting, changing, deactivating, and the status that drives routing. Specification 3, 4.7.
+// Agents: inviting, changing, deactivating. Their status and whether they are there is presence.ts's. Specification 3, 4.7.
 
-import type { AgentChannel, AgentFilter, AgentRecord, AgentStatus, Role } from '../store/agents.ts';
+import type { AgentChannel, AgentFilter, AgentRecord, NewAgent, Role } from '../store/agents.ts';
 import { agentPage } from '../store/agents.ts';
 import type { Cursor } from '../store/cursor.ts';
-import { conversationIdsOfAgent } from '../store/conversations.ts';
 import { endOneTimeTokens } from '../store/one-time-tokens.ts';
 import { allAgentChannels, callingAgent, requireAdmin } from './access.ts';
 import { mailAccountNotice, type Origin } from './account-notices.ts';
 import { revokeKeysOf } from './api-keys.ts';
-import { changeConversation, conversationKind } from './conversation.ts';
 import { auditingMembers } from './departments.ts';
 import { requireSeat } from './entitlements.ts';
 import { refuse, refuseField } from './errors.ts';
-import { endHandshake, revertHandshake } from './handshake.ts';
 import { issueJoinCode } from './joining.ts';
-import { appendSystemLine } from './messages.ts';
 import { revokeGrantsOf } from './oauth.ts';
-import { hasCaller, ringAnew, ringFreeAgents } from './ringing.ts';
+import { signedOut } from './presence.ts';
+import { returnHeld } from './returning.ts';
 import { addAgent, type AgentView, agentView, inviteStatusOf, isActive, ownerOf, putAgent, requireAgent, theRoster } from './roster.ts';
-import { drainQueue } from './routing.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
-import type { DeadlineParams } from './runtime/deadlines.ts';
-
-/** Conversations of an agent who leaves go back so many at a time, so that many of them do not hold up the others. */
-const returnPage = 200;
-export const returnDeadline = 'agent.returnConversations';
 
 export interface InviteParams {
   readonly email: string;
@@ -42,7 +33,7 @@ export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): 
   requireFreeAddress(ctx, params.email);
   requireSeat(ctx);
   const groupIds = requireDepartments(ctx, params.groupIds ?? [], 'groupIds');
-  const agent: AgentRecord = {
+  const invitation: NewAgent = {
     id: ctx.ids.uuid(),
     email: params.email,
     name: params.name,
@@ -59,7 +50,7 @@ export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): 
     deactivatedAt: null,
     createdAt: ctx.at,
   };
-  auditingMembers(ctx, groupIds, () => addAgent(ctx, agent));
+  const agent = auditingMembers(ctx, groupIds, () => addAgent(ctx, invitation));
   issueJoinCode(ctx, agent, params.baseUrl);
   const view = agentView(agent, theRoster(ctx));
   ctx.audit({ action: 'agent.invited', targetKind: 'agent', targetId: agent.id, after: view });
@@ -77,16 +68,6 @@ export const resendInvite = command('agent.resendInvite', (ctx, params: { agentI
   issueJoinCode(ctx, invited, params.baseUrl);
   ctx.audit({ action: 'agent.invited', targetKind: 'agent', targetId: agent.id, context: { resent: true } });
   return agentView(invited, theRoster(ctx));
-});
-
-/** Drives routing: only available agents get new chats. */
-export const setOwnStatus = command('agent.setStatus', (ctx, params: { status: AgentStatus }): AgentView => {
-  const agent = callingAgent(ctx);
-  const next: AgentRecord = { ...agent, status: params.status };
-  if (next.status !== agent.status) putAgent(ctx, next);
-  if (next.status === 'available') drainQueue(ctx);
-  else ringFreeAgents(ctx);
-  return agentView(next, theRoster(ctx));
 });
 
 export interface AgentChanges {
@@ -125,7 +106,7 @@ export const changeAgent = command('agent.update', (ctx, params: { agentId: stri
   auditingMembers(ctx, [...new Set([...agent.groupIds, ...next.groupIds])], () => putAgent(ctx, next));
   auditChange(ctx, agent, next);
   if (next.email !== agent.email) moveMailbox(ctx, agent, next, params);
-  drainQueue(ctx);
+  returnHeld(ctx, next.id);
   return agentView(next, theRoster(ctx));
 });
 
@@ -153,8 +134,7 @@ export const deactivateAgent = command('agent.deactivate', (ctx, params: { agent
   if (agent.role === 'admin') requireDemotable(ctx, agent, 'cannot_deactivate_owner');
   if (agent.deactivatedAt !== null) return;
   const gone: AgentRecord = {
-    ...agent,
-    status: 'offline',
+    ...signedOut(ctx, agent),
     role: 'agent',
     canTransfer: false,
     passwordHash: null,
@@ -168,37 +148,12 @@ export const deactivateAgent = command('agent.deactivate', (ctx, params: { agent
   revokeKeysOf(ctx, agent.id);
   revokeGrantsOf(ctx, agent.id);
   ctx.audit({ action: 'agent.deleted', targetKind: 'agent', targetId: agent.id, before: agentView(agent, theRoster(ctx)), after: agentView(gone, theRoster(ctx)) });
-  returnPageOf(ctx, gone);
-});
-
-/** Goes on where deactivateAgent left off. */
-export const returnConversations = command('agent.returnConversations', (ctx, params: DeadlineParams): void => {
-  const agent = theRoster(ctx).agents.get(params.subjectId);
-  // Who is back in the meantime keeps the rest.
-  if (agent !== undefined && !isActive(agent)) returnPageOf(ctx, agent);
+  returnHeld(ctx, gone.id);
 });
 
 export function listAgents(view: View, page: { filter: AgentFilter; cursor: Cursor | undefined; limit: number }): AgentView[] {
   const roster = theRoster(view);
   return agentPage(view.db, page).map((agent) => agentView(agent, roster));
-}
-
-/** What it had goes back to its department's queue, or the workspace's; what it was offered, to who had it. */
-function returnPageOf(ctx: Context, agent: AgentRecord): void {
-  const ids = conversationIdsOfAgent(ctx.db, agent.id, returnPage);
-  for (const conversationId of ids) {
-    const conversation = ctx.state(conversationKind, conversationId);
-    if (conversation === undefined) continue;
-    const settled = conversation.handshake?.toAgentId === agent.id ? revertHandshake(ctx, conversation) : conversation;
-    if (settled.assignedAgentId !== agent.id) continue;
-    // A caller rings whoever is there, so an offer of the call is over.
-    const unoffered = hasCaller(ctx, settled) ? endHandshake(ctx, settled) : settled;
-    const free = changeConversation(ctx, unoffered, { assignedAgentId: null });
-    ringAnew(ctx, unoffered, free);
-    appendSystemLine(ctx, free, `${agent.name} left; this is back in the queue.`);
-  }
-  if (ids.length === returnPage) ctx.setDeadline(returnDeadline, agent.id, ctx.nowMs);
-  drainQueue(ctx);
 }
 
 /** Fields each role may change, of whom: admins anything of anyone; supervisors of their departments' members; agents of themselves. */

@@ -5,10 +5,10 @@ import type { AgentRecord } from '../store/agents.ts';
 import { type CallFilter, callIdPage, findCallIdOfAgent } from '../store/calls.ts';
 import type { ConversationRecord } from '../store/conversations.ts';
 import type { Cursor } from '../store/cursor.ts';
-import { callingAgent, reachOf } from './access.ts';
-import { type CallState, callKind, callView, type CallView, changeCall, endCall, numberOf, ringTimeoutDeadline, tellOfCall } from './call.ts';
+import { callingAgent, reaches, reachOf } from './access.ts';
+import { type CallState, callKind, callView, type CallView, changeCall, endCall, numberOf, requireState, ringTimeoutDeadline, tellOfCall } from './call.ts';
 import { orderCall } from './carrier-orders.ts';
-import { changeConversation, conversationKind, requireReachable, requireVersion } from './conversation.ts';
+import { changeConversation, conversationKind, requireVersion } from './conversation.ts';
 import { requireFeature } from './entitlements.ts';
 import { refuse } from './errors.ts';
 import { endHandshake, offer, requireRecipient } from './handshake.ts';
@@ -135,7 +135,11 @@ export function readCall(view: View, conversationId: string): CallView {
 function requireCall(view: View, conversationId: string): { agent: AgentRecord; conversation: ConversationRecord; call: CallState } {
   requireFeature(view, 'calls');
   const call = view.state(callKind, conversationId) ?? refuse('not_found');
-  return { ...requireReachable(view, conversationId), call };
+  const agent = callingAgent(view);
+  const conversation = requireConversation(view, conversationId);
+  // Who lost the channel in the middle of a call still has the caller on the line, and must be able to end it.
+  if (call.agentId !== agent.id && !reaches(agent, conversation)) refuse('forbidden');
+  return { agent, conversation, call };
 }
 
 /** Whoever is assigned, or an admin. */
@@ -151,8 +155,11 @@ function requireAnswered(conversation: ConversationRecord, call: CallState): voi
 }
 
 function readBack(view: View, conversationId: string): CallView {
+  return callView(view, requireConversation(view, conversationId), requireState(view, conversationId));
+}
+
+function requireConversation(view: View, conversationId: string): ConversationRecord {
   const conversation = view.state(conversationKind, conversationId);
-  const call = view.state(callKind, conversationId);
-  if (conversation === undefined || call === undefined) throw new Error(`call ${conversationId} is not whole`);
-  return callView(view, conversation, call);
+  if (conversation === undefined) throw new Error(`call ${conversationId} without its conversation`);
+  return conversation;
 }

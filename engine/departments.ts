@@ -37,14 +37,15 @@ function memberIdsOf(view: Pick<View, 'state'>, departmentId: string): string[] 
 }
 
 /** Does what may change who belongs to these departments, and says in the audit log where it did. */
-export function auditingMembers(ctx: Context, departmentIds: readonly string[], change: () => void): void {
+export function auditingMembers<Result>(ctx: Context, departmentIds: readonly string[], change: () => Result): Result {
   const before = new Map(departmentIds.map((id) => [id, memberIdsOf(ctx, id)]));
-  change();
+  const result = change();
   for (const [departmentId, memberIdsBefore] of before) {
     const memberIds = memberIdsOf(ctx, departmentId);
     if (memberIds.join() === memberIdsBefore.join()) continue;
     ctx.audit({ action: 'department.members_changed', targetKind: 'department', targetId: departmentId, before: { memberIds: memberIdsBefore }, after: { memberIds } });
   }
+  return result;
 }
 
 export function listDepartments(view: View): DepartmentView[] {

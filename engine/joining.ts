@@ -1,7 +1,7 @@
 // How people get in: the first admin by registering, others by a join code, everybody again by a reset token. Passwords come
 // in hashed; this file never sees one. Specification 3 (agent lifecycle), 4.1, 5.
 
-import type { AgentRecord } from '../store/agents.ts';
+import type { AgentRecord, NewAgent } from '../store/agents.ts';
 import { apiKeysOf } from '../store/api-keys.ts';
 import { endOneTimeTokens, findOneTimeToken, insertOneTimeToken, type OneTimeToken } from '../store/one-time-tokens.ts';
 import { allAgentChannels, callingAgent } from './access.ts';
@@ -13,6 +13,7 @@ import { hashOf, locatorOf } from './locator.ts';
 import { enqueueMail } from './mail.ts';
 import { oneLine } from './lines.ts';
 import { revokeGrantsOf } from './oauth.ts';
+import { leaveRouting, signedOut } from './presence.ts';
 import { addAgent, isActive, putAgent, theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
 import { isoTime } from './runtime/clock.ts';
@@ -48,7 +49,7 @@ export interface SignedIn {
 export const register = command('auth.register', (ctx, params: RegisterParams): SignedIn => {
   const workspace = addWorkspace(ctx, { name: params.workspaceName, subdomain: params.subdomain, ...(params.autoCloseDays === undefined ? {} : { autoCloseDays: params.autoCloseDays }) });
   startSubscription(ctx, params.trialDays);
-  const agent: AgentRecord = {
+  const owner: NewAgent = {
     id: params.agentId,
     email: params.email,
     name: params.email.split('@')[0] ?? params.email,
@@ -65,7 +66,7 @@ export const register = command('auth.register', (ctx, params: RegisterParams): 
     deactivatedAt: null,
     createdAt: ctx.at,
   };
-  addAgent(ctx, agent);
+  const agent = addAgent(ctx, owner);
   if (params.siteDomain !== undefined) addSite(ctx, { name: params.workspaceName, domain: params.siteDomain });
   ctx.setDeadline(maintenanceDeadline, ctx.workspaceId, ctx.nowMs + maintenanceMs);
   return { agent, workspace };
@@ -92,7 +93,7 @@ export function requireInvited(view: View, code: string): AgentRecord {
 /** Refuses not_found, gone. */
 export const join = command('auth.join', (ctx, params: { code: string; passwordHash: string; name?: string | undefined }): SignedIn => {
   const agent = requireInvited(ctx, params.code);
-  const joined: AgentRecord = { ...agent, name: params.name ?? agent.name, passwordHash: params.passwordHash, joinedAt: ctx.at, status: 'available', deactivatedAt: null };
+  const joined: AgentRecord = { ...agent, name: params.name ?? agent.name, passwordHash: params.passwordHash, joinedAt: ctx.at, status: 'available', statusSource: 'automatic', goneAt: null, deactivatedAt: null };
   endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
   putAgent(ctx, joined);
   drainQueue(ctx);
@@ -140,10 +141,12 @@ function keysLine(ctx: Context, agentId: string): string[] {
   return names.length === 0 ? [] : [`API keys that you made go on: ${names.join(', ')}. Delete those that you do not know.`];
 }
 
-/** Revokes every token of the agent; its sockets close. */
+/** Revokes every token of the agent; its sockets close, and it is offline until it signs in again. */
 export const logout = command('auth.logout', (ctx, _: object): void => {
   const agent = callingAgent(ctx);
-  putAgent(ctx, { ...agent, tokenVersion: agent.tokenVersion + 1 });
+  const gone: AgentRecord = { ...signedOut(ctx, agent), tokenVersion: agent.tokenVersion + 1 };
+  putAgent(ctx, gone);
+  leaveRouting(ctx, gone);
 });
 
 function issueToken(ctx: Context, options: { agent: AgentRecord; kind: OneTimeToken['kind']; lifetimeMs: number }): string {

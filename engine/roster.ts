@@ -1,7 +1,7 @@
 // Who works in the workspace: all its agents and departments, held in memory while it is open. Access rules, routing and
 // views read it; every change of an agent goes through putAgent, so that memory, rows and sockets agree.
 
-import { type AgentRecord, allAgents, insertAgent, setLastAssignedAt, updateAgent } from '../store/agents.ts';
+import { type AgentRecord, allAgents, insertAgent, type NewAgent, setLastAssignedAt, setPresence, updateAgent } from '../store/agents.ts';
 import { allDepartments, type DepartmentRecord } from '../store/departments.ts';
 import { refuse } from './errors.ts';
 import { tell } from './events.ts';
@@ -34,6 +34,16 @@ export function isActive(agent: AgentRecord): boolean {
   return agent.joinedAt !== null && agent.deactivatedAt === null;
 }
 
+/** Signed out, or its inbox is closed: not merely away for a while, as it said itself. */
+export function isGone(agent: AgentRecord): boolean {
+  return agent.status === 'offline' || (agent.status === 'away' && agent.statusSource === 'automatic');
+}
+
+/** Available by the service alone: it has not been there since it joined or signed in. */
+export function isUnseen(agent: AgentRecord): boolean {
+  return agent.status === 'available' && agent.statusSource === 'automatic' && !agent.isOnline && agent.goneAt === null;
+}
+
 export type InviteStatus = 'pending' | 'joined' | 'deactivated';
 
 export function inviteStatusOf(agent: AgentRecord): InviteStatus {
@@ -57,6 +67,8 @@ export interface AgentView {
   readonly name: string;
   readonly role: AgentRecord['role'];
   readonly status: AgentRecord['status'];
+  readonly statusSource: AgentRecord['statusSource'];
+  readonly isOnline: boolean;
   readonly channels: AgentRecord['channels'];
   readonly groups: readonly { readonly id: string; readonly name: string }[];
   readonly groupIds: readonly string[];
@@ -75,6 +87,8 @@ export function agentView(agent: AgentRecord, roster: Roster): AgentView {
     name: agent.name,
     role: agent.role,
     status: agent.status,
+    statusSource: agent.statusSource,
+    isOnline: agent.isOnline,
     channels: agent.channels,
     groups: agent.groupIds.map((id) => ({ id, name: roster.departments.get(id)?.name ?? '' })),
     groupIds: agent.groupIds,
@@ -86,15 +100,24 @@ export function agentView(agent: AgentRecord, roster: Roster): AgentView {
   };
 }
 
-export function addAgent(ctx: Context, agent: AgentRecord): void {
-  insertAgent(ctx.db, agent);
+export function addAgent(ctx: Context, added: NewAgent): AgentRecord {
+  insertAgent(ctx.db, added);
+  const agent: AgentRecord = { ...added, statusSource: 'chosen', isOnline: false, goneAt: null };
   rememberAgent(ctx, agent);
+  return agent;
 }
 
 /** Writes the agent and tells the workspace's sockets, which also end the sessions that the change revoked. */
 export function putAgent(ctx: Context, agent: AgentRecord): void {
   updateAgent(ctx.db, agent);
   rememberAgent(ctx, agent);
+}
+
+/** Writes that it came or went; sockets are told apart from the events (http/presence.ts). */
+export function putPresence(ctx: Context, agent: AgentRecord): void {
+  const roster = theRoster(ctx);
+  setPresence(ctx.db, agent);
+  setRoster(ctx, { ...roster, agents: new Map(roster.agents).set(agent.id, agent) });
 }
 
 /** Notes that it was given a conversation now; that is no change that anybody is told of. */

@@ -8,7 +8,7 @@ import { worksIn } from './access.ts';
 import { changeConversation, conversationKind } from './conversation.ts';
 import { appendServiceLine } from './messages.ts';
 import { ringFreeAgents } from './ringing.ts';
-import { isActive, noteAssignment, theRoster } from './roster.ts';
+import { isActive, isUnseen, noteAssignment, theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
 import type { DeadlineParams } from './runtime/deadlines.ts';
@@ -60,7 +60,8 @@ export function drainQueue(ctx: Context): void {
   if (routing.mode !== 'auto') return;
   const loads = openChatsByAgent(ctx.db);
   for (let given = 0; given < drainPage; given += 1) {
-    const free = freeAgents(theRoster(ctx).agents.values(), loads, routing.maxOpenChatsPerAgent);
+    // Who has only just joined or signed in begins with one of those that wait, and has its share once it is there.
+    const free = freeAgents(theRoster(ctx).agents.values(), loads, routing.maxOpenChatsPerAgent).filter((agent) => !isUnseen(agent) || !loads.has(agent.id));
     const chatId = free.length === 0 ? undefined : findLongestWaitingChat(ctx.db, takersOf(free));
     const conversation = chatId === undefined ? undefined : ctx.state(conversationKind, chatId);
     const agent = conversation && chooseAgent(free, conversation, loads);

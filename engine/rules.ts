@@ -4,7 +4,6 @@
 import { indexDeadline } from '../store/contacts.ts';
 import { rebuildDeadline } from '../store/rollup-rebuild.ts';
 import { type AttachmentCopy, copyKind, copyRetryDelaysMs, settleCopy } from './attachment-copies.ts';
-import { returnConversations, returnDeadline } from './agents.ts';
 import { ringTimeoutDeadline } from './call.ts';
 import { noteFailedOrder } from './carrier-events.ts';
 import { callOrderKind, type CallOrderItem, callOrderRetryDelaysMs, numberReleaseKind, type NumberReleaseItem, numberReleaseRetryDelaysMs } from './carrier-orders.ts';
@@ -18,6 +17,8 @@ import { embedKind, embedRetryDelaysMs, sweep, sweepDeadline } from './knowledge
 import { keptOfMail, type Mail, mailKind, mailRetryDelaysMs } from './mail.ts';
 import { settleMail } from './mail-delivery.ts';
 import { maintain, maintenanceDeadline } from './maintenance.ts';
+import { awayDeadline, goAway } from './presence.ts';
+import { returnConversations, returnDeadline } from './returning.ts';
 import { rebuildReports } from './rollups.ts';
 import { drainDeadline, drainOn } from './routing.ts';
 import type { DeadlineCommands } from './runtime/deadlines.ts';
@@ -32,6 +33,7 @@ import { expireUpload, removeObjectKind, removeObjectRetryDelaysMs, uploadDeadli
 import { codeKind, codeRetryDelaysMs, type CodeToSend, keptOfCode, settleCode } from './verification-delivery.ts';
 
 export const deadlineCommands: DeadlineCommands = {
+  [awayDeadline]: goAway,
   [handshakeDeadline]: expireAssignment,
   [autoCloseDeadline]: autoClose,
   [clearDeadline]: clearDepartment,

@@ -5,6 +5,7 @@ import type { WorkspaceSettings } from '../store/workspaces.ts';
 import { requireAdmin } from './access.ts';
 import { auditChange } from './audit.ts';
 import { refuse, refuseField } from './errors.ts';
+import { expectAwayAnew } from './presence.ts';
 import { theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
 import { command } from './runtime/command.ts';
@@ -35,6 +36,7 @@ export const changeWorkspace = command('workspace.update', (ctx, params: { works
     locale: locale ?? workspace.locale,
     settings: { ...workspace.settings, awayAfterMinutes: awayAfterMinutes ?? workspace.settings.awayAfterMinutes, assignOnReply: assignOnReply ?? workspace.settings.assignOnReply },
   });
+  if (awayAfterMinutes !== undefined) expectAwayAnew(ctx);
   const after = workspaceView(ctx);
   auditChange(ctx, { action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before, after });
   return { workspace: after };

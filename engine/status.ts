@@ -8,7 +8,7 @@ import { refuse } from './errors.ts';
 import { endHandshake } from './handshake.ts';
 import { appendSystemLine } from './messages.ts';
 import { ringFreeAgents } from './ringing.ts';
-import { isActive, theRoster } from './roster.ts';
+import { isActive, isGone, theRoster } from './roster.ts';
 import { drainQueue, routeChat } from './routing.ts';
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
@@ -90,11 +90,12 @@ export function reopenForCustomer(ctx: Context, conversation: ConversationRecord
   return conversation.status === 'open' || conversation.status === 'spam' ? conversation : moveTo(ctx, conversation, 'open');
 }
 
-/** Who had it when it was put away may be gone since: then it comes back to the queue. */
+/** Who had it when it was put away may be gone since: then it comes back to the queue. So does a chat, which cannot wait, whose agent is not there now. */
 function assigneeOf(ctx: Context, conversation: ConversationRecord): ConversationChanges {
   if (conversation.assignedAgentId === null) return {};
   const assignee = theRoster(ctx).agents.get(conversation.assignedAgentId);
-  return assignee !== undefined && isActive(assignee) && worksIn(assignee, conversation.channel) ? {} : { assignedAgentId: null };
+  const canHaveIt = assignee !== undefined && isActive(assignee) && worksIn(assignee, conversation.channel) && (conversation.channel !== 'chat' || !isGone(assignee));
+  return canHaveIt ? {} : { assignedAgentId: null };
 }
 
 function timesOf(ctx: Context, conversation: ConversationRecord, status: ConversationStatus): ConversationChanges {

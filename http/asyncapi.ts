@@ -10,6 +10,10 @@ type Json = Record<string, unknown>;
 
 const Error = Type.Object({ type: Type.Literal('error'), error: Type.String(), message: Type.String() });
 const Typing = Type.Object({ type: Type.Literal('typing'), at: Time, conversationId: Id, data: Type.Object({ conversationId: Id, senderType: Type.Enum(['agent', 'visitor']), senderId: Id }) });
+const AgentPresence = Type.Object(
+  { type: Type.Literal('agent.presence'), at: Time, data: Type.Object({ agentId: Id, isOnline: Type.Boolean() }) },
+  { description: 'Another agent\'s first socket opened, or its last one ended. Not numbered and not kept: who comes back reads the agents.' },
+);
 const Ready = (self: Record<string, TSchema>) => Type.Object({ type: Type.Literal('ready'), at: Type.String({ format: 'date-time', description: 'The time of the service, by which a client knows how long it is until an expiresAt.' }), ...self, seq: Type.Integer({ description: 'Events after this one follow.' }) });
 
 const clientFrames: Record<string, TSchema> = {
@@ -28,7 +32,7 @@ const serverFrames: Record<string, TSchema> = {
 };
 
 export function asyncApi(routes: readonly Route[], options: { baseUrl: string; version: string }): Json {
-  const agent = channelOf('agent', { ready: Ready({ agent: Agent }), ...serverFrames, ...eventFrames('agent') });
+  const agent = channelOf('agent', { ready: Ready({ agent: Agent }), ...serverFrames, 'agent.presence': AgentPresence, ...eventFrames('agent') });
   const visitor = channelOf('visitor', { ready: Ready({ visitor: VisitorSelf }), ...serverFrames, ...eventFrames('visitor') });
   const { host, pathname, protocol } = new URL(options.baseUrl);
   return {

@@ -33,6 +33,7 @@ export const Hex = Type.String({ pattern: worded('^#[0-9a-fA-F]{6}$', 'a hex col
 
 export const Role = Type.Enum(['admin', 'supervisor', 'agent']);
 export const AgentStatus = Type.Enum(['available', 'away', 'offline']);
+export const StatusSource = Type.Enum(['chosen', 'automatic'], { description: 'Whether the agent chose its status, or the service set it as the agent came, went or signed out.' });
 export const AgentChannel = Type.Enum(['chats', 'tickets', 'calls']);
 export const Channel = Type.Enum(['chat', 'ticket', 'call']);
 export const ConversationStatus = Type.Enum(['open', 'pending', 'solved', 'spam', 'closed']);
@@ -54,6 +55,8 @@ export const Agent = Type.Object({
   name: Type.String(),
   role: Role,
   status: AgentStatus,
+  statusSource: StatusSource,
+  isOnline: Type.Boolean({ description: 'A socket is open.' }),
   channels: Type.Array(AgentChannel),
   groups: Type.Array(Type.Object({ id: Id, name: Type.String() })),
   groupIds: Type.Array(Id),

@@ -345,6 +345,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   function visit(workspaceId: string, glance: Glance): void {
     if (glance.state !== 'current') return;
     parts.ingestion.review(workspaceId, glance);
+    sockets.reviewPresence(workspaceId, glance);
     directory.settleDomains({ workspaceId, verified: glance.domain }).catch((error: unknown) => services.log.error({ workspaceId, err: error }, 'a domain that is not verified any more could not be given back; the next start does it'));
   }
 

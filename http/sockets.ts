@@ -14,6 +14,7 @@ import { identify, type Known } from './credentials.ts';
 import { FrameBudget } from './frame-budget.ts';
 import { agentMaySee, clientFrame, EventFrame, idOfCall, missedBy, startOf } from './frames.ts';
 import type { Pipeline } from './pipeline.ts';
+import { Presence } from './presence.ts';
 import { errorBody, rateRefusal } from './replies.ts';
 import { type Namespace, type Place, Rooms } from './rooms.ts';
 import type { Services } from './services.ts';
@@ -40,6 +41,7 @@ export class Sockets {
   readonly #services: Services;
   readonly #pipeline: Pipeline;
   readonly #rooms = new Rooms<Session>();
+  readonly #presence: Presence;
   /** Not authenticated yet. */
   readonly #unknown = new Set<Session>();
   readonly #budget: FrameBudget;
@@ -52,6 +54,12 @@ export class Sockets {
     this.#pipeline = pipeline;
     const { rateLimits, rateLimitPerMinute } = services.config;
     this.#budget = new FrameBudget(services.clock, { isOn: rateLimits, callsPerMinute: rateLimitPerMinute });
+    this.#presence = new Presence({
+      engine: services.engine,
+      isThere: (place) => this.#rooms.of(place).size > 0,
+      there: (workspaceId) => [...this.#rooms.people(workspaceId, 'agent').keys()],
+      tell: (place, isOnline) => this.#tellOfPresence(place, isOnline),
+    });
     this.#sweepLater();
   }
 
@@ -112,10 +120,13 @@ export class Sockets {
     const { state } = session;
     if (state.name === 'closed') return;
     if (state.name === 'unknown') state.timer.cancel();
-    if (isKnown(state)) this.#rooms.delete(state.known.place, session);
     if (session.spent !== undefined) this.#budget.close(session.spent);
     this.#unknown.delete(session);
     session.state = { name: 'closed' };
+    if (!isKnown(state)) return;
+    const { place } = state.known;
+    this.#rooms.delete(place, session);
+    if (place.namespace === 'agent' && this.#rooms.of(place).size === 0) this.#presence.changed(place);
   }
 
   /** Durable events of one workspace, in order: to every live session that may see them. */
@@ -138,6 +149,11 @@ export class Sockets {
     }
   }
 
+  /** Agents whose sockets ended with the process before this one. */
+  reviewPresence(workspaceId: string, glance: { readonly hasAgentsOnline: boolean }): void {
+    this.#presence.review(workspaceId, glance.hasAgentsOnline);
+  }
+
   /** It was blocked: told nothing more, from now on. */
   dropVisitor(workspaceId: string, visitorId: string): void {
     for (const session of this.#rooms.of({ workspaceId, namespace: 'visitor', personId: visitorId })) this.#end(session, closeCodes.forbidden, 'blocked');
@@ -146,6 +162,7 @@ export class Sockets {
   /** Takes no more calls, and resolves when those under way are answered. What is sent meanwhile is neither done nor answered. */
   async quiesced(): Promise<void> {
     this.#stopping = true;
+    this.#presence.stop();
     if (this.#callsUnderWay > 0) await new Promise<void>((resolve) => (this.#whenQuiet = resolve));
   }
 
@@ -203,6 +220,7 @@ export class Sockets {
     this.#unknown.delete(session);
     session.state = { name: 'catchingUp', known, cursor: start.cursor };
     this.#rooms.add(known.place, session);
+    if (known.place.namespace === 'agent' && this.#rooms.of(known.place).size === 1) this.#presence.changed(known.place);
     session.connection.send(JSON.stringify({ type: 'ready', at: isoTime(this.#services.clock.now()), ...selfOf(workspace.view(known.credential.caller), known.place), seq: start.cursor }));
     if (start.resync) session.connection.send(JSON.stringify({ type: 'resync', seq: start.cursor }));
     this.#catchUp(session);
@@ -326,6 +344,14 @@ export class Sockets {
     }
   }
 
+  /** Not stored, not numbered; to the other agents of the workspace, those that catch up too: it is of now, whatever they missed. */
+  #tellOfPresence({ workspaceId, personId: agentId }: Place, isOnline: boolean): void {
+    const text = JSON.stringify({ type: 'agent.presence', at: isoTime(this.#services.clock.now()), data: { agentId, isOnline } });
+    for (const [otherId, sessions] of this.#rooms.people(workspaceId, 'agent')) {
+      if (otherId !== agentId) for (const session of sessions) if (isKnown(session.state)) this.#send(session, [text]);
+    }
+  }
+
   #sendLive(sessions: ReadonlySet<Session>, text: string): void {
     for (const session of sessions) if (session.state.name === 'live') this.#send(session, [text]);
   }
@@ -347,6 +373,7 @@ export class Sockets {
       if (this.#stopping) return;
       const now = this.#services.clock.now();
       for (const session of this.#rooms.all('agent')) if (isKnown(session.state) && session.state.known.expiresMs <= now) this.#end(session, closeCodes.unauthorized, 'token expired');
+      this.#presence.sweep();
       this.#sweepLater();
     });
   }
@@ -379,5 +406,6 @@ function selfOf(view: View, place: Place): object {
   }
   const roster = theRoster(view);
   const agent = roster.agents.get(place.personId);
-  return { agent: agent === undefined ? null : agentView(agent, roster) };
+  // The socket that is told of it is one.
+  return { agent: agent === undefined ? null : { ...agentView(agent, roster), isOnline: true } };
 }

@@ -6,6 +6,8 @@ import { fromJson, toJson } from './json.ts';
 
 export type Role = 'admin' | 'supervisor' | 'agent';
 export type AgentStatus = 'available' | 'away' | 'offline';
+/** Who set the status: the agent itself, or the service by its coming and going. */
+export type StatusSource = 'chosen' | 'automatic';
 export type AgentChannel = 'chats' | 'tickets' | 'calls';
 
 export interface AgentRecord {
@@ -14,6 +16,11 @@ export interface AgentRecord {
   readonly name: string;
   readonly role: Role;
   readonly status: AgentStatus;
+  readonly statusSource: StatusSource;
+  /** It has a socket. After a crash this says that it had one. */
+  readonly isOnline: boolean;
+  /** When its last socket ended; null while it has one, and when it had none since it chose its status. */
+  readonly goneAt: string | null;
   readonly channels: readonly AgentChannel[];
   readonly groupIds: readonly string[];
   readonly avatarUrl: string | null;
@@ -27,17 +34,20 @@ export interface AgentRecord {
   readonly createdAt: string;
 }
 
-type Row = Omit<AgentRecord, 'channels' | 'groupIds' | 'canTransfer'> & { channels: string; canTransfer: number; groupIds: string };
+/** Who has not been there yet. */
+export type NewAgent = Omit<AgentRecord, 'statusSource' | 'isOnline' | 'goneAt'>;
+
+type Row = Omit<AgentRecord, 'isOnline' | 'channels' | 'groupIds' | 'canTransfer'> & { isOnline: number; channels: string; canTransfer: number; groupIds: string };
 
 const select = `SELECT agent.*, (SELECT json_group_array(departmentId) FROM departmentMember WHERE agentId = agent.id) AS groupIds FROM agent`;
 
 function fromRow(row: Row): AgentRecord {
-  return { ...row, channels: fromJson(row.channels), groupIds: fromJson(row.groupIds), canTransfer: row.canTransfer === 1 };
+  return { ...row, isOnline: row.isOnline === 1, channels: fromJson(row.channels), groupIds: fromJson(row.groupIds), canTransfer: row.canTransfer === 1 };
 }
 
 function toRow(agent: AgentRecord): Omit<Row, 'groupIds'> {
   const { groupIds: _, ...rest } = agent;
-  return { ...rest, channels: toJson(agent.channels), canTransfer: agent.canTransfer ? 1 : 0 };
+  return { ...rest, isOnline: agent.isOnline ? 1 : 0, channels: toJson(agent.channels), canTransfer: agent.canTransfer ? 1 : 0 };
 }
 
 /** Oldest first. */
@@ -51,11 +61,11 @@ export function findActiveAgent(db: Database, agentId: string): AgentRecord | un
   return row && fromRow(row);
 }
 
-export function insertAgent(db: Database, agent: AgentRecord): void {
+export function insertAgent(db: Database, agent: NewAgent): void {
   db.run(
     `INSERT INTO agent (id, email, name, role, status, channels, avatarUrl, canTransfer, passwordHash, tokenVersion, lastAssignedAt, joinedAt, deactivatedAt, createdAt)
      VALUES (@id, @email, @name, @role, @status, @channels, @avatarUrl, @canTransfer, @passwordHash, @tokenVersion, @lastAssignedAt, @joinedAt, @deactivatedAt, @createdAt)`,
-    { ...toRow(agent) },
+    { ...agent, groupIds: null, channels: toJson(agent.channels), canTransfer: agent.canTransfer ? 1 : 0 },
   );
   putMemberships(db, agent);
 }
@@ -63,12 +73,21 @@ export function insertAgent(db: Database, agent: AgentRecord): void {
 /** Writes every field but `id` and `createdAt`, memberships included. */
 export function updateAgent(db: Database, agent: AgentRecord): void {
   db.run(
-    `UPDATE agent SET email = @email, name = @name, role = @role, status = @status, channels = @channels, avatarUrl = @avatarUrl, canTransfer = @canTransfer,
+    `UPDATE agent SET email = @email, name = @name, role = @role, status = @status, statusSource = @statusSource, isOnline = @isOnline, goneAt = @goneAt, channels = @channels, avatarUrl = @avatarUrl, canTransfer = @canTransfer,
        passwordHash = @passwordHash, tokenVersion = @tokenVersion, lastAssignedAt = @lastAssignedAt, joinedAt = @joinedAt, deactivatedAt = @deactivatedAt WHERE id = @id`,
     { ...toRow(agent) },
   );
   db.run('DELETE FROM departmentMember WHERE agentId = ?', [agent.id]);
   putMemberships(db, agent);
+}
+
+export function isAnyAgentOnline(db: Database): boolean {
+  return db.get('SELECT 1 FROM agent WHERE isOnline = 1 LIMIT 1') !== undefined;
+}
+
+/** Writes whether it is there. */
+export function setPresence(db: Database, { id, isOnline, goneAt }: AgentRecord): void {
+  db.run('UPDATE agent SET isOnline = ?, goneAt = ? WHERE id = ?', [isOnline ? 1 : 0, goneAt, id]);
 }
 
 export function setLastAssignedAt(db: Database, agentId: string, at: string): void {
@@ -95,6 +114,6 @@ export function agentPage(db: Database, page: { filter: AgentFilter; cursor: Cur
     .map(fromRow);
 }
 
-function putMemberships(db: Database, agent: AgentRecord): void {
+function putMemberships(db: Database, agent: NewAgent): void {
   for (const departmentId of agent.groupIds) db.run('INSERT INTO departmentMember (departmentId, agentId) VALUES (?, ?)', [departmentId, agent.id]);
 }

@@ -177,13 +177,29 @@ export function findNewestConversation(db: Database, visitorId: string): Convers
   return row && conversationFromRow(row);
 }
 
-/** Ids of what is assigned to the agent and still open or pending, and of whatever is offered to it. What is both comes twice. */
-export function conversationIdsOfAgent(db: Database, agentId: string, limit: number): string[] {
+/** What of an agent's conversations goes back. */
+export interface ToReturn {
+  readonly agentId: string;
+  /** Of these everything that is still open or pending. */
+  readonly channels: readonly Channel[];
+  /** And whatever is offered to it. */
+  readonly isOfferedToo: boolean;
+  /** And open chats that routing gave it and no agent has written in since. */
+  readonly routedToo: boolean;
+  /** The call that it is in. */
+  readonly exceptId: string | null;
+}
+
+/** What is both assigned and offered to it comes twice. */
+export function conversationIdsToReturn(db: Database, of: ToReturn & { limit: number }): string[] {
+  const values = { agentId: of.agentId, channels: toJson(of.channels), routedToo: of.routedToo ? 1 : 0, exceptId: of.exceptId, limit: of.limit };
+  const offered = of.isOfferedToo ? `UNION ALL SELECT id FROM conversation INDEXED BY conversationOffered WHERE handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId` : '';
   return db
     .all<{ id: string }>(
-      `SELECT id FROM conversation WHERE assignedAgentId = @agentId AND status IN ('open', 'pending')
-       UNION ALL SELECT id FROM conversation INDEXED BY conversationOffered WHERE handshake IS NOT NULL AND handshake ->> 'toAgentId' = @agentId LIMIT @limit`,
-      { agentId, limit },
+      `SELECT id FROM conversation INDEXED BY conversationByAssignee WHERE assignedAgentId = @agentId AND status IN ('open', 'pending') AND id IS NOT @exceptId
+         AND (channel IN (SELECT value FROM json_each(@channels)) OR (@routedToo AND channel = 'chat' AND status = 'open' AND routedAt IS NOT NULL))
+       ${offered} LIMIT @limit`,
+      values,
     )
     .map((row) => row.id);
 }

@@ -24,7 +24,7 @@ export function becomeCopy(db: Database, copy: CopiedAs): void {
   const steps: [string, readonly (string | number)[]][] = [
     ['UPDATE workspace SET id = ?, name = ?, subdomain = ?', [workspaceId, name, subdomain]],
     ['UPDATE site SET embedId = ? || substr(embedId, ?)', [locator, locatorChars + 1]],
-    [`UPDATE agent SET email = substr(email, 1, instr(email, '@') - 1) || ? || substr(email, instr(email, '@')), tokenVersion = tokenVersion + 1, status = 'offline'`, [tag]],
+    [`UPDATE agent SET email = substr(email, 1, instr(email, '@') - 1) || ? || substr(email, instr(email, '@')), tokenVersion = tokenVersion + 1, status = 'offline', statusSource = 'automatic', isOnline = 0, goneAt = NULL`, [tag]],
     ['DELETE FROM oneTimeToken', []],
     ['DELETE FROM sealedSecret', []],
     ['DELETE FROM emailDomain', []],

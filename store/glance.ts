@@ -2,6 +2,7 @@
 // secret to prove a key by. Read by a thread, on a connection of its own, so that a start opens no file on the loop.
 
 import { statSync } from 'node:fs';
+import { isAnyAgentOnline } from './agents.ts';
 import { Database } from './database.ts';
 import { earliestDeadlineAt } from './deadlines.ts';
 import { findEmailDomain } from './email-domains.ts';
@@ -26,6 +27,8 @@ export type Glance =
       readonly domain: string | undefined;
       /** Whether anything waits to be embedded by the model that was asked about. */
       readonly isUnembedded: boolean;
+      /** Whether agents had sockets when the process ended that wrote last. */
+      readonly hasAgentsOnline: boolean;
       /** One of its sealed secrets; undefined when it has none. */
       readonly sealed: SealedRow | undefined;
     };
@@ -50,6 +53,7 @@ export function glanceAt({ path, model }: GlanceQuestion): Glance {
       outboxAt: earliestOutboxAt(db),
       domain: verifiedDomain(db),
       isUnembedded: model !== undefined && isUnembedded(db, model),
+      hasAgentsOnline: isAnyAgentOnline(db),
       sealed: aSecret(db),
     }));
   } finally {

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { plans } from '../engine/entitlements.ts';
+import { claimLine, deliver, ringLine } from './support/calls.ts';
 import { addThread } from './support/conversations.ts';
 import { password, type Person, startService } from './support/service.ts';
 
@@ -20,6 +21,8 @@ t.test('agents', async (t) => {
       name: (await read(admin.agentId)).name,
       role: 'admin',
       status: 'away',
+      statusSource: 'chosen',
+      isOnline: false,
       channels: ['chats', 'tickets', 'calls'],
       groups: [{ id: sales, name: 'Fields' }],
       groupIds: [sales],
@@ -279,5 +282,51 @@ t.test('seats', async (t) => {
     await service.plan(owner.workspaceId, 'enterprise');
     const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => service.post('/agents/invite', { email: `enterprise${index}@example.com`, name: 'x', role: 'agent' }, owner.token)));
     t.same(new Set(answers.map(({ status }) => status)), new Set([201]));
+  });
+});
+
+t.test('channels that are taken away', async (t) => {
+  const service = await startService(t);
+
+  t.test('[4.7] taking a channel from an agent gives back what it holds of it, as deactivating does', async (t) => {
+    const shop = await service.workspace();
+    const dan = await service.agent(shop, { name: 'Dan' });
+    const eve = await service.agent(shop, { name: 'Eve' });
+    const take = async (id: string, by = dan) => (await service.post(`/conversations/${id}/take`, undefined, by.token)).status;
+    const record = async (id: string) => (await service.get(`/conversations/${id}`, shop.token)).body.conversation;
+    const [open, pending, solved] = [await service.chat(shop), await service.chat(shop), await service.chat(shop)];
+    for (const { id } of [open, pending, solved]) t.equal(await take(id), 200);
+    await service.post(`/conversations/${pending.id}/status`, { status: 'pending' }, dan.token);
+    await service.post(`/conversations/${solved.id}/status`, { status: 'solved' }, dan.token);
+    const ticket = (await service.post('/tickets', { customerEmail: 'kim@example.org', subject: 'Broken', body: 'We look.' }, shop.token)).body;
+    t.equal(await take(ticket.id), 200);
+    await service.post('/me/status', { status: 'available' }, eve.token);
+    const socket = await service.agentSocket(shop.token);
+    await service.patch(`/agents/${dan.agentId}`, { channels: ['tickets'] }, shop.token);
+    t.match(await record(open.id), { assignedAgentId: eve.agentId }, 'an open chat goes to who is free');
+    t.match(await record(pending.id), { assignedAgentId: null, status: 'pending' }, 'a pending one waits for its customer');
+    t.match(await record(solved.id), { assignedAgentId: dan.agentId }, 'who solved one is kept while it is put away');
+    t.match(await record(ticket.id), { assignedAgentId: dan.agentId }, 'what is of its other channels stays');
+    t.equal((await socket.next('conversation.updated')).data.conversation.assignedAgentId, null, 'and all are told');
+    const { messages } = (await service.get(`/conversations/${open.id}/messages`, shop.token)).body;
+    t.ok(messages.some((one: any) => one.senderId === shop.agentId && one.body === 'Dan no longer takes chats; this is back in the queue.'));
+    await socket.close();
+  });
+
+  t.test('[4.7] a caller stays on the line with who loses the channel, and it may hang up', async (t) => {
+    const shop = await service.workspace();
+    const dan = await service.agent(shop, { name: 'Dan', available: true });
+    const line = await claimLine(service, shop);
+    const missed = await ringLine(service, line);
+    await deliver(service, line, { type: 'ended', callId: missed.callId });
+    await service.post(`/conversations/${missed.id}/take`, undefined, dan.token);
+    const { id } = await ringLine(service, line);
+    await service.post(`/calls/${id}/answer`, undefined, dan.token);
+    await service.patch(`/agents/${dan.agentId}`, { channels: ['chats'] }, shop.token);
+    t.equal((await service.get(`/calls/${missed.id}`, shop.token)).body.assignedAgentId, null, 'what is over goes back');
+    t.match((await service.get(`/calls/${id}`, dan.token)).body, { state: 'answered', assignedAgentId: dan.agentId });
+    t.equal((await service.post(`/calls/${id}/hold`, undefined, dan.token)).status, 200);
+    t.match((await service.post(`/calls/${id}/hangup`, undefined, dan.token)).body, { state: 'ended', status: 'solved' });
+    t.match(await service.get(`/calls/${id}`, dan.token), { status: 403, body: { error: 'forbidden' } }, 'over, it is out of reach');
   });
 });

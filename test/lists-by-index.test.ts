@@ -7,7 +7,7 @@ import { agentPage, type AgentRecord, insertAgent, updateAgent } from '../store/
 import { auditPage, expireAudit, insertAudit } from '../store/audit.ts';
 import { type CallFilter, callIdPage, insertCall } from '../store/calls.ts';
 import { queuePage, type QueueFilter, recentlyClosedPage, spamPage } from '../store/conversation-lists.ts';
-import { conversationIdsOfAgent, conversationIdsOfDepartment, type ConversationRecord, findLongestWaitingChat, insertConversation, openChatsByAgent, type Reach } from '../store/conversations.ts';
+import { conversationIdsOfDepartment, conversationIdsToReturn, type ConversationRecord, findLongestWaitingChat, insertConversation, openChatsByAgent, type Reach } from '../store/conversations.ts';
 import type { Cursor } from '../store/cursor.ts';
 import { Database } from '../store/database.ts';
 import { insertDirectoryEmail, reservedEmails, reservedWorkspaces } from '../store/directory.ts';
@@ -52,7 +52,7 @@ const visitorIds = [1, 2].map((number) => idOf(3, number));
 const numberIds = [1, 2].map((number) => idOf(4, number));
 
 function anAgent(id: string, fields: Partial<AgentRecord> = {}): AgentRecord {
-  return { id, email: `${id}@example.com`, name: 'Ann', role: 'agent', status: 'away', channels: ['chats'], groupIds: [], avatarUrl: null, canTransfer: false, passwordHash: null, tokenVersion: 0, lastAssignedAt: null, joinedAt: timeOf(0), deactivatedAt: null, createdAt: timeOf(0), ...fields };
+  return { id, email: `${id}@example.com`, name: 'Ann', role: 'agent', status: 'away', statusSource: 'chosen', isOnline: false, goneAt: null, channels: ['chats'], groupIds: [], avatarUrl: null, canTransfer: false, passwordHash: null, tokenVersion: 0, lastAssignedAt: null, joinedAt: timeOf(0), deactivatedAt: null, createdAt: timeOf(0), ...fields };
 }
 
 function aConversation(random: Random, number: number): ConversationRecord {
@@ -180,16 +180,24 @@ t.test('[decisions] what is in a department is found a page at a time, what is w
   const [departmentId = ''] = departmentIds;
   const inIt = conversations.filter((one) => one.departmentId === departmentId);
   const isWorkedOn = (id: string): boolean => inIt.some((one) => one.id === id && (one.status === 'open' || one.status === 'pending'));
-  const all = conversationIdsOfDepartment(db, departmentId, 1000);
-  t.same([...all].sort(), inIt.map(({ id }) => id).sort());
-  t.same(all.map(isWorkedOn), [...all.map(isWorkedOn)].sort((a, b) => Number(b) - Number(a)));
-  t.same(conversationIdsOfDepartment(db, departmentId, 5), all.slice(0, 5));
+  const inDepartment = conversationIdsOfDepartment(db, departmentId, 1000);
+  t.same([...inDepartment].sort(), inIt.map(({ id }) => id).sort());
+  t.same(inDepartment.map(isWorkedOn), [...inDepartment.map(isWorkedOn)].sort((a, b) => Number(b) - Number(a)));
+  t.same(conversationIdsOfDepartment(db, departmentId, 5), inDepartment.slice(0, 5));
   const [agentId = ''] = agentIds;
   const ofAgent = conversations.filter((one) => ((one.status === 'open' || one.status === 'pending') && one.assignedAgentId === agentId) || one.handshake?.toAgentId === agentId);
-  const found = conversationIdsOfAgent(db, agentId, 1000);
+  const all = { agentId, channels: ['chat', 'ticket', 'call'], isOfferedToo: true, routedToo: true, exceptId: null } as const;
+  const found = conversationIdsToReturn(db, { ...all, limit: 1000 });
   t.same([...new Set(found)].sort(), ofAgent.map(({ id }) => id).sort());
-  t.same(conversationIdsOfAgent(db, agentId, 3), found.slice(0, 3));
-  for (const { sql, plan } of plans) t.notMatch(plan, /SCAN|TEMP/, sql);
+  t.same(conversationIdsToReturn(db, { ...all, limit: 3 }), found.slice(0, 3));
+  const held = ofAgent.filter((one) => (one.status === 'open' || one.status === 'pending') && one.assignedAgentId === agentId);
+  const [routed, exceptId] = [held.find((one) => one.channel === 'chat' && one.status === 'open')?.id ?? '', held.find((one) => one.channel === 'ticket')?.id ?? ''];
+  db.run('UPDATE conversation SET routedAt = createdAt WHERE id = ?', [routed]);
+  const some = { agentId, channels: ['ticket'], isOfferedToo: false, limit: 1000 } as const;
+  const tickets = held.filter(({ channel }) => channel === 'ticket').map(({ id }) => id);
+  t.same(conversationIdsToReturn(db, { ...some, routedToo: false, exceptId: null }).sort(), [...tickets].sort());
+  t.same(conversationIdsToReturn(db, { ...some, routedToo: true, exceptId }).sort(), [...tickets.filter((id) => id !== exceptId), routed].sort());
+  for (const { sql, plan } of plans) t.notMatch(plan, /SCAN (?!json_each)|TEMP/, sql);
 });
 
 t.test('pages begin at their cursor, not at the top', async (t) => {

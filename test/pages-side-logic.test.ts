@@ -66,7 +66,7 @@ t.test('[3] what is offered of the status machine is what the service allows', a
 });
 
 const agent = (name: string, changes: Partial<Agent> = {}): Agent => ({
-  id: name, email: `${name}@example.com`, name, role: 'agent', status: 'available', channels: ['chats'], groups: [], groupIds: [], avatarUrl: null, hasPassword: true, inviteStatus: 'joined', canTransfer: false, createdAt: '2026-01-01T00:00:00.000Z', ...changes,
+  id: name, email: `${name}@example.com`, name, role: 'agent', status: 'available', statusSource: 'chosen', isOnline: true, channels: ['chats'], groups: [], groupIds: [], avatarUrl: null, hasPassword: true, inviteStatus: 'joined', canTransfer: false, createdAt: '2026-01-01T00:00:00.000Z', ...changes,
 });
 const conversation = (changes: Partial<Conversation> = {}): Conversation => ({
   id: 'c', version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null, assignedAgentId: null, tags: [], handshake: null, rating: null, ratingComment: null, preview: null, lastMessageAt: null,

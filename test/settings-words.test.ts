@@ -110,7 +110,7 @@ t.test('placeholders are those that the service documents', async (t) => {
 });
 
 t.test('who may change what of whom', async (t) => {
-  const person = (id: string, role: Agent['role'], groupIds: string[]): Agent => ({ id, role, groupIds, email: 'a@example.com', name: id, status: 'away', channels: [], groups: [], avatarUrl: null, hasPassword: true, inviteStatus: 'joined', canTransfer: false, createdAt: '' });
+  const person = (id: string, role: Agent['role'], groupIds: string[]): Agent => ({ id, role, groupIds, email: 'a@example.com', name: id, status: 'away', statusSource: 'chosen', isOnline: false, channels: [], groups: [], avatarUrl: null, hasPassword: true, inviteStatus: 'joined', canTransfer: false, createdAt: '' });
   const [admin, supervisor, member, stranger] = [person('admin', 'admin', []), person('supervisor', 'supervisor', ['sales']), person('member', 'agent', ['sales', 'returns']), person('stranger', 'agent', ['returns'])];
   t.same(editableFields(admin, member), ['name', 'email', 'role', 'channels', 'groupIds', 'canTransfer']);
   t.same(editableFields(supervisor, member), ['name', 'channels', 'groupIds']);

@@ -1,11 +1,12 @@
 // Agents and oneself. Specification 4.7, decisions 4.7.
 
 import Type from 'typebox';
-import { type AgentChanges, changeAgent, deactivateAgent, inviteAgent, listAgents, resendInvite, setOwnStatus } from '../../engine/agents.ts';
+import { type AgentChanges, changeAgent, deactivateAgent, inviteAgent, listAgents, resendInvite } from '../../engine/agents.ts';
 import { callingAgent, requireAdmin } from '../../engine/access.ts';
 import { refuse } from '../../engine/errors.ts';
 import { maxDepartments } from '../../engine/limits.ts';
 import { permissionsOf } from '../../engine/permissions.ts';
+import { setOwnStatus } from '../../engine/presence.ts';
 import { workspaceHours } from '../../engine/office-hours.ts';
 import { agentView, requireAgent, theRoster } from '../../engine/roster.ts';
 import type { Caller } from '../../engine/runtime/command.ts';
@@ -74,7 +75,9 @@ export const agentRoutes = [
     path: '/me/status',
     tag: 'Agents',
     summary: 'Say whether I take new chats',
-    description: 'Only available agents are given new chats.',
+    description:
+      'Only available agents are given new chats and rung. What routing gave and no agent has answered goes on to others when it is chosen to be away or offline. An available agent whose last socket ended the workspace\'s ' +
+      'awayAfterMinutes ago is away, automatically, until its next socket, unless it chose a status meanwhile; who had no socket since it chose keeps what it chose. Signing out makes offline, the next sign-in available.',
     access: { kind: 'agent', scope: null },
     body: Type.Object({ status: AgentStatus }),
     reply: { status: 200, schema: Agent },

@@ -5,6 +5,7 @@ import { refuse, refuseField } from '../../engine/errors.ts';
 import { join, logout, register, requestReset, requireInvited, requireResetting, resetPassword, type SignedIn } from '../../engine/joining.ts';
 import { minPasswordChars, minPasswordScore } from '../../engine/limits.ts';
 import { workspaceIdIn } from '../../engine/locator.ts';
+import { comeBack, isSignedOut } from '../../engine/presence.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import type { View } from '../../engine/runtime/context.ts';
@@ -160,7 +161,7 @@ export const authRoutes = [
     path: '/auth/logout',
     tag: 'Auth',
     summary: 'Sign out everywhere',
-    description: 'Revokes every token of the agent; its sockets close with 4401.',
+    description: 'Revokes every token of the agent; its sockets close with 4401. It is offline until it signs in again.',
     access: { kind: 'agent', scope: null },
     httpOnly: true,
     reply: { status: 204, schema: null },
@@ -193,8 +194,9 @@ export const authRoutes = [
   }),
 ];
 
-/** The body of register, login, reset and join: a new token for who signed in. */
+/** The body of register, login, reset and join: a new token for who signed in, and is available again if it had signed out. */
 async function sessionOf(services: Services, { agent, workspace }: SignedIn) {
+  if (isSignedOut(agent)) await services.engine.execute(comeBack, { workspaceId: workspace.id, caller: systemCaller, params: { agentId: agent.id } });
   const expiresMs = services.clock.now() + services.config.tokenTtlDays * dayMs;
   const token = await services.accessTokens.issue({ agentId: agent.id, workspaceId: workspace.id, tokenVersion: agent.tokenVersion, expiresMs });
   return {

@@ -32,6 +32,7 @@ import { periodAnchors } from './workspace/0030-period-anchors.ts';
 import { contactsFolded } from './workspace/0031-contacts-folded.ts';
 import { webhookRights } from './workspace/0032-webhook-rights.ts';
 import { tallies } from './workspace/0033-tallies.ts';
+import { presence } from './workspace/0034-presence.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
 export const workspaceMigrations: readonly Migration[] = [
@@ -68,4 +69,5 @@ export const workspaceMigrations: readonly Migration[] = [
   contactsFolded,
   webhookRights,
   tallies,
+  presence,
 ];

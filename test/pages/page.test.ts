@@ -52,7 +52,7 @@ t.test('a file goes on its way while another conversation is looked at', async (
 t.test('a draft is its writer\'s alone', async (t) => {
   const draft = { body: 'Dear', mode: 'message' as const, attachments: [] };
   const beIn = (id: string): void => {
-    const agent: Agent = { id, email: `${id}@example.com`, name: id, role: 'agent', status: 'away', channels: ['chats'], groups: [], groupIds: [], avatarUrl: null, hasPassword: true, inviteStatus: 'joined', canTransfer: false, createdAt: '2026-11-20T12:00:00.000Z' };
+    const agent: Agent = { id, email: `${id}@example.com`, name: id, role: 'agent', status: 'away', statusSource: 'chosen', isOnline: false, channels: ['chats'], groups: [], groupIds: [], avatarUrl: null, hasPassword: true, inviteStatus: 'joined', canTransfer: false, createdAt: '2026-11-20T12:00:00.000Z' };
     me.value = { agent, workspace: { id: 'w', name: 'Shop', timezone: 'UTC', locale: 'en' }, permissions: [] };
   };
   t.teardown(() => (me.value = undefined));
@@ -131,7 +131,7 @@ t.test('how long ago something was goes by the service\'s clock, as soon as it i
 });
 
 t.test('what is over does not pile up while nobody looks at it; what is open, shown or looked through stays', async (t) => {
-  const agent: Agent = { id: 'a', email: 'a@shop.example', name: 'Ann', role: 'admin', status: 'available', channels: ['chats', 'tickets', 'calls'], groups: [], groupIds: [], avatarUrl: null, hasPassword: true, inviteStatus: 'joined', canTransfer: true, createdAt: '2026-11-20T12:00:00.000Z' };
+  const agent: Agent = { id: 'a', email: 'a@shop.example', name: 'Ann', role: 'admin', status: 'available', statusSource: 'chosen', isOnline: true, channels: ['chats', 'tickets', 'calls'], groups: [], groupIds: [], avatarUrl: null, hasPassword: true, inviteStatus: 'joined', canTransfer: true, createdAt: '2026-11-20T12:00:00.000Z' };
   me.value = { agent, workspace: { id: 'w', name: 'Shop', timezone: 'UTC', locale: 'en' }, permissions: [] };
   t.teardown(() => (me.value = undefined));
   const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 9) + second * 1000).toISOString();

@@ -4,7 +4,7 @@ import { addAgent } from '../../engine/roster.ts';
 import { command, systemCaller } from '../../engine/runtime/command.ts';
 import { signatureOf } from '../../http/signatures.ts';
 import type { Services } from '../../http/services.ts';
-import type { AgentRecord } from '../../store/agents.ts';
+import type { NewAgent } from '../../store/agents.ts';
 import type { Answer, Person, Service } from './service.ts';
 
 export interface Line {
@@ -64,7 +64,7 @@ export function timelineOf(call: { events: { eventType: string }[] }): string[] 
 
 /** Agents who work with calls and are there, without the hundred milliseconds that a password takes. */
 export async function addAgents({ engine, accessTokens, clock, ids }: Services, owner: Person, count: number): Promise<Person[]> {
-  const agents = Array.from({ length: count }, (_, index): AgentRecord => ({
+  const agents = Array.from({ length: count }, (_, index): NewAgent => ({
     id: ids.uuid(),
     email: `${ids.uuid()}@example.com`,
     name: `Agent ${index + 1}`,
