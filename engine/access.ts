@@ -28,6 +28,11 @@ export function isSenior(agent: AgentRecord): boolean {
   return agent.role === 'admin' || agent.role === 'supervisor';
 }
 
+/** Specification 5.6; an agent, as far as it may read them. */
+export function mayCreateTickets(agent: AgentRecord): boolean {
+  return isSenior(agent) || (agent.canTransfer && worksIn(agent, 'ticket'));
+}
+
 /** Admins work in every channel. */
 export function worksIn(agent: AgentRecord, channel: Channel): boolean {
   return agent.role === 'admin' || agent.channels.includes(agentChannelOf[channel]);

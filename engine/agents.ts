@@ -83,12 +83,13 @@ export interface AgentChanges {
 /** What the caller named an agent's departments, and is told of them by. */
 type GroupsField = 'groupIds' | 'departments';
 
-/** Specification 4.7. A changed email must be reserved first. Refuses admin_required, not_found, email_already_exists in this workspace, last_admin, cannot_demote_owner, invalid_body. */
+/** Specification 4.7. A changed email must be reserved first. Refuses admin_required, not_found, conflict for a deactivated one's, email_already_exists in this workspace, last_admin, cannot_demote_owner, invalid_body. */
 export const changeAgent = command('agent.update', (ctx, params: { agentId: string; changes: AgentChanges; groupsField: GroupsField; baseUrl: string; origin?: Origin }): AgentView => {
   const caller = callingAgent(ctx);
   const agent = requireAgent(ctx, params.agentId);
   const { changes } = params;
   requireRightToChange(caller, agent, changes);
+  if (agent.deactivatedAt !== null) requireChangeWhenGone(changes);
   if (Object.values(changes).every((value) => value === undefined)) refuseField('invalid_body', 'body', 'must name a field that can be changed');
   if (changes.email !== undefined) requireFreeAddress(ctx, changes.email, agent);
   const role = changes.role ?? agent.role;
@@ -136,6 +137,7 @@ export const deactivateAgent = command('agent.deactivate', (ctx, params: { agent
   const gone: AgentRecord = {
     ...signedOut(ctx, agent),
     role: 'agent',
+    groupIds: [],
     canTransfer: false,
     passwordHash: null,
     tokenVersion: agent.tokenVersion + 1,
@@ -156,19 +158,26 @@ export function listAgents(view: View, page: { filter: AgentFilter; cursor: Curs
   return agentPage(view.db, page).map((agent) => agentView(agent, roster));
 }
 
-/** Fields each role may change, of whom: admins anything of anyone; supervisors of their departments' members; agents of themselves. */
+/** Fields each role may change, of whom: admins anything of anyone; supervisors of their departments' members but the admins; agents of themselves. */
 function requireRightToChange(caller: AgentRecord, agent: AgentRecord, changes: AgentChanges): void {
   if (caller.role === 'admin') return;
   const named = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
   const isMember = agent.groupIds.some((id) => caller.groupIds.includes(id));
   const own = caller.id === agent.id ? ['name', 'avatarUrl'] : [];
-  const ofMembers = caller.role === 'supervisor' && isMember ? ['name', 'avatarUrl', 'channels', 'groupIds'] : [];
+  const ofMembers = caller.role === 'supervisor' && agent.role !== 'admin' && isMember ? ['name', 'avatarUrl', 'channels', 'groupIds'] : [];
   const allowed = [...own, ...ofMembers];
   if (allowed.length === 0 || named.some((field) => !allowed.includes(field))) refuse('admin_required');
-  // A supervisor moves people in and out of its own departments only.
+  // Nobody gives itself a channel, nor moves people in and out of departments that are not its own.
+  if (caller.id === agent.id && changes.channels?.some((channel) => !agent.channels.includes(channel)) === true) refuse('admin_required');
   const groupIds = changes.groupIds ?? agent.groupIds;
   const moved = [...groupIds.filter((id) => !agent.groupIds.includes(id)), ...agent.groupIds.filter((id) => !groupIds.includes(id))];
   if (moved.some((id) => !caller.groupIds.includes(id))) refuse('admin_required');
+}
+
+/** Who left can be called and written to otherwise; what it may do is said when it is invited again. */
+function requireChangeWhenGone(changes: AgentChanges): void {
+  const { email: _, name: __, ...others } = changes;
+  if (Object.values(others).some((value) => value !== undefined)) refuse('conflict', { message: 'This agent is deactivated. Only its name and email can be changed; invite it again first.' });
 }
 
 /** The only admin cannot stop being one; the owner cannot while others are admins. */

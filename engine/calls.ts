@@ -97,8 +97,9 @@ export const hangUp = command('call.hangup', (ctx, params: ById): CallView => {
 });
 
 /** Refuses conflict when it is so already or nobody has answered yet, and as hangUp. */
-export const holdCall = command('call.hold', (ctx, params: ById & { hold?: boolean | undefined }): CallView => {
+export const holdCall = command('call.hold', (ctx, params: ById & { hold?: boolean | undefined; expectedVersion?: number | undefined }): CallView => {
   const { conversation, call } = requireOwnCall(ctx, params.conversationId);
+  requireVersion(conversation, params.expectedVersion);
   const hold = params.hold ?? true;
   requireAnswered(conversation, call);
   if (call.isOnHold === hold) refuse('conflict', { message: hold ? 'The caller is on hold already.' : 'The caller is not on hold.' });

@@ -4,7 +4,7 @@ import type { Cursor } from '../store/cursor.ts';
 import { queuePage, type QueueFilter, recentlyClosedPage, spamPage } from '../store/conversation-lists.ts';
 import { distinctNames } from '../store/folding.ts';
 import { callingAgent, reachOf } from './access.ts';
-import { changeConversation, conversationView, type ConversationView, requireReachable } from './conversation.ts';
+import { changeConversation, conversationView, type ConversationView, requireReachable, requireVersion } from './conversation.ts';
 import { isBlank, oneLine } from './lines.ts';
 import { command } from './runtime/command.ts';
 import type { View } from './runtime/context.ts';
@@ -30,8 +30,9 @@ export function readConversation(view: View, conversationId: string): { conversa
 }
 
 /** Replaces the tags. Refuses not_found, forbidden. */
-export const setTags = command('conversation.setTags', (ctx, params: { conversationId: string; tags: readonly string[] }): { conversation: ConversationView } => {
+export const setTags = command('conversation.setTags', (ctx, params: { conversationId: string; tags: readonly string[]; expectedVersion?: number | undefined }): { conversation: ConversationView } => {
   const { conversation } = requireReachable(ctx, params.conversationId);
+  requireVersion(conversation, params.expectedVersion);
   const tags = distinctNames(params.tags.map(oneLine).filter((tag) => !isBlank(tag)));
   const isSame = tags.length === conversation.tags.length && tags.every((tag, index) => tag === conversation.tags[index]);
   return { conversation: conversationView(isSame ? conversation : changeConversation(ctx, conversation, { tags })) };

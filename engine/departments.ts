@@ -137,7 +137,8 @@ function clearPageOf(ctx: Context, departmentId: string): void {
 function setMembers(ctx: Context, department: DepartmentRecord, memberIds: readonly string[]): void {
   const roster: Roster = theRoster(ctx);
   memberIds.forEach((id, index) => {
-    if (!roster.agents.has(id)) refuseField('invalid_body', `memberIds.${index}`, 'must be an agent of this workspace');
+    const agent = roster.agents.get(id);
+    if (agent === undefined || agent.deactivatedAt !== null) refuseField('invalid_body', `memberIds.${index}`, 'must be an agent of this workspace who has not left');
   });
   for (const agent of roster.agents.values()) {
     const wasMember = agent.groupIds.includes(department.id);

@@ -96,6 +96,8 @@ export const join = command('auth.join', (ctx, params: { code: string; passwordH
   const joined: AgentRecord = { ...agent, name: params.name ?? agent.name, passwordHash: params.passwordHash, joinedAt: ctx.at, status: 'available', statusSource: 'automatic', goneAt: null, deactivatedAt: null };
   endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
   putAgent(ctx, joined);
+  // Nobody was signed in, but the code came from the agent's own mailbox.
+  ctx.audit({ actorAgentId: agent.id, action: 'agent.joined', targetKind: 'agent', targetId: agent.id });
   drainQueue(ctx);
   return { agent: joined, workspace: theWorkspace(ctx) };
 });

@@ -3,7 +3,7 @@
 import { deleteNote, findLatestNoteBy, findNote, insertNote, type NoteRecord, notesOf, updateNote } from '../store/notes.ts';
 import type { AgentRecord } from '../store/agents.ts';
 import type { ConversationRecord } from '../store/conversations.ts';
-import { audienceOf, requireReachable } from './conversation.ts';
+import { audienceOf, requireReachable, requireVersion } from './conversation.ts';
 import { refuse } from './errors.ts';
 import { type EventType, tell } from './events.ts';
 import { isBlank } from './lines.ts';
@@ -32,6 +32,7 @@ export function listNotes(view: View, conversationId: string): NoteView[] {
 /** `noteId`: the id that the note shall have, so that it can be sent again without being there twice. */
 interface NewNote {
   readonly conversationId: string;
+  readonly expectedVersion?: number | undefined;
   readonly noteId?: string | undefined;
   readonly body: string;
 }
@@ -42,12 +43,14 @@ export const createNote = command('note.create', (ctx, params: NewNote): { note:
   requireText(params.body);
   const written = params.noteId === undefined ? undefined : findNote(ctx.db, params.noteId);
   if (written !== undefined && (written.authorAgentId !== agent.id || written.conversationId !== conversation.id)) refuse('conflict', { message: 'Another note has this noteId.' });
+  if (written === undefined) requireVersion(conversation, params.expectedVersion);
   return { note: written === undefined ? addNote(ctx, conversation, agent, { id: params.noteId, body: params.body }) : noteView(theRoster(ctx).agents, written) };
 });
 
 /** The caller's latest note here: replaced by `body`, made if there is none, deleted when `body` is empty. */
-export const writeWorkingNote = command('note.write', (ctx, params: { conversationId: string; body?: string | undefined }): { note: NoteView | null } => {
+export const writeWorkingNote = command('note.write', (ctx, params: { conversationId: string; body?: string | undefined; expectedVersion?: number | undefined }): { note: NoteView | null } => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
+  requireVersion(conversation, params.expectedVersion);
   const latest = findLatestNoteBy(ctx.db, conversation.id, agent.id);
   const body = params.body ?? '';
   if (isBlank(body)) {

@@ -1,7 +1,7 @@
 // What an agent may do, as a client wants to know it before it asks: role, plan and own rights in one list of words.
 
 import type { AgentRecord } from '../store/agents.ts';
-import { isSenior } from './access.ts';
+import { isSenior, mayCreateTickets } from './access.ts';
 import { type Feature, planOf } from './entitlements.ts';
 import type { View } from './runtime/context.ts';
 
@@ -15,7 +15,7 @@ const featureOf: Readonly<Record<string, Feature>> = { 'goals:write': 'goals', '
 export function permissionsOf(view: Pick<View, 'state'>, agent: AgentRecord): string[] {
   const granted: string[] = [...ofEverybody];
   if (isSenior(agent)) granted.push(...ofSeniors);
-  if (isSenior(agent) || agent.canTransfer) granted.push('tickets:write');
+  if (mayCreateTickets(agent)) granted.push('tickets:write');
   if (agent.role === 'admin') granted.push(...ofAdmins);
   const { features } = planOf(view);
   return granted.filter((permission) => {

@@ -3,7 +3,7 @@
 import type { AgentRecord } from '../store/agents.ts';
 import type { ConversationRecord } from '../store/conversations.ts';
 import { findMessage, type MessageRecord } from '../store/messages.ts';
-import { requireReadable } from './conversation.ts';
+import { requireReadable, requireVersion } from './conversation.ts';
 import { refuse } from './errors.ts';
 import { appendMessage, appendSystemLine, type AttachmentInput, type MessageView, messageView, requireText } from './messages.ts';
 import { command } from './runtime/command.ts';
@@ -30,6 +30,7 @@ export interface SendParams {
   readonly conversationId: string;
   /** The id that the message shall have, so that it can be sent again without being there twice. */
   readonly messageId?: string | undefined;
+  readonly expectedVersion?: number | undefined;
   readonly body: string;
   readonly attachments?: readonly AttachmentInput[] | undefined;
   /** The host of the addresses that the service takes mail at. */
@@ -43,6 +44,7 @@ export const sendMessage = command('message.send', (ctx, params: SendParams): Me
   const sent = params.messageId === undefined ? undefined : findMessage(ctx.db, params.messageId);
   if (sent !== undefined && (sent.senderType !== 'agent' || sent.senderId !== agent.id || sent.conversationId !== conversation.id)) refuse('conflict', { message: 'Another message has this messageId.' });
   if (sent !== undefined) return messageView(sent);
+  requireVersion(conversation, params.expectedVersion);
   if (takesNoMessages.has(conversation.status)) refuse('conversation_archived');
   const { message, conversation: answered } = appendAgentMessage(ctx, conversation, { agent, id: params.messageId, body: params.body, attachments: params.attachments, mailHost: params.mailHost });
   takeByReply(ctx, answered, agent);

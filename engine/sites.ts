@@ -5,6 +5,7 @@ import type { WeeklyHours } from '../store/business-hours.ts';
 import type { Cursor } from '../store/cursor.ts';
 import { findSite, findSiteByDomain, insertSite, sitePage, type SiteRecord, updateSite } from '../store/sites.ts';
 import { callingAgent } from './access.ts';
+import { auditChange } from './audit.ts';
 import { requireVersion } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
 import { locatorOf } from './locator.ts';
@@ -29,7 +30,9 @@ export interface SiteFields {
 /** Refuses forbidden, conflict when the domain has a site, invalid_body. */
 export const createSite = command('site.create', (ctx, fields: SiteFields): SiteRecord => {
   requireSiteAdmin(ctx);
-  return addSite(ctx, fields);
+  const site = addSite(ctx, fields);
+  ctx.audit({ action: 'site.created', targetKind: 'site', targetId: site.id, after: auditOf(site) });
+  return site;
 });
 
 export function addSite(ctx: Context, fields: SiteFields): SiteRecord {
@@ -81,8 +84,13 @@ export const changeSite = command('site.update', (ctx, params: { siteId: string;
   };
   updateSite(ctx.db, after);
   ctx.become(siteKind, after.id, after);
+  auditChange(ctx, { action: 'site.updated', targetKind: 'site', targetId: after.id, before: auditOf(before), after: auditOf(after) });
   return after;
 });
+
+function auditOf({ name, domain, allowedOrigins, primaryColor, launcherPosition, welcomeMessage, businessHoursOverride }: SiteRecord): object {
+  return { name, domain, allowedOrigins, primaryColor, launcherPosition, welcomeMessage, businessHoursOverride };
+}
 
 export function requireSite(view: View, siteId: string): SiteRecord {
   return view.state(siteKind, siteId) ?? refuse('not_found');

@@ -3,7 +3,7 @@
 import type { ConversationRecord, ConversationStatus } from '../store/conversations.ts';
 import { callingAgent, worksIn } from './access.ts';
 import { endCallOf, requireCallHolder, tellOfCall } from './call.ts';
-import { changeConversation, type ConversationChanges, conversationKind, conversationView, type ConversationView, requireReachable } from './conversation.ts';
+import { changeConversation, type ConversationChanges, conversationKind, conversationView, type ConversationView, requireReachable, requireVersion } from './conversation.ts';
 import { refuse } from './errors.ts';
 import { endHandshake } from './handshake.ts';
 import { appendSystemLine } from './messages.ts';
@@ -32,8 +32,9 @@ interface Answer {
 }
 
 /** Takes no version check (specification 3). Refuses not_found, forbidden, illegal_status_transition; not_assigned for another's call that this would end. */
-export const setStatus = command('conversation.status', (ctx, params: { conversationId: string; status: Exclude<ConversationStatus, 'closed'> }): Answer => {
+export const setStatus = command('conversation.status', (ctx, params: { conversationId: string; status: Exclude<ConversationStatus, 'closed'>; expectedVersion?: number | undefined }): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
+  requireVersion(conversation, params.expectedVersion);
   if (!transitions[conversation.status].includes(params.status)) {
     refuse('illegal_status_transition', { message: `A conversation that is ${conversation.status} cannot become ${params.status}.`, detail: { from: conversation.status, to: params.status } });
   }

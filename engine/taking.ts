@@ -5,7 +5,7 @@ import type { AgentRecord } from '../store/agents.ts';
 import type { ConversationRecord } from '../store/conversations.ts';
 import { isSenior } from './access.ts';
 import { requireCallHolder } from './call.ts';
-import { changeConversation, conversationKind, conversationView, type ConversationView, requireReachable } from './conversation.ts';
+import { changeConversation, conversationKind, conversationView, type ConversationView, requireReachable, requireVersion } from './conversation.ts';
 import { refuse } from './errors.ts';
 import { endHandshake, handshakeDeadline } from './handshake.ts';
 import { appendSystemLine } from './messages.ts';
@@ -24,8 +24,9 @@ interface Answer {
  * An offer that stands is over. Whoever has it already keeps it. Refuses not_found, forbidden, already_assigned,
  * illegal_status_transition of spam and closed; of a call that rings conflict, that goes on otherwise not_assigned.
  */
-export const takeConversation = command('conversation.take', (ctx, params: { conversationId: string }): Answer => {
+export const takeConversation = command('conversation.take', (ctx, params: { conversationId: string; expectedVersion?: number | undefined }): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
+  requireVersion(conversation, params.expectedVersion);
   const { assignedAgentId, status } = conversation;
   if (assignedAgentId !== null && assignedAgentId !== agent.id) refuse('already_assigned', { detail: { assignedAgentId } });
   if (status === 'spam' || status === 'closed') refuse('illegal_status_transition', { message: `A conversation that is ${status} cannot be taken.`, detail: { from: status } });
@@ -45,8 +46,9 @@ export function takeByReply(ctx: Context, conversation: ConversationRecord, agen
  * By its assignee, an admin or a supervisor: back to routing, which passes by who gave it back and who had it. Refuses not_found,
  * nobody_assigned, forbidden; not_assigned for another's call that goes on.
  */
-export const unassignConversation = command('conversation.unassign', (ctx, params: { conversationId: string }): Answer => {
+export const unassignConversation = command('conversation.unassign', (ctx, params: { conversationId: string; expectedVersion?: number | undefined }): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
+  requireVersion(conversation, params.expectedVersion);
   const { assignedAgentId } = conversation;
   if (assignedAgentId === null) refuse('nobody_assigned');
   if (assignedAgentId !== agent.id && !isSenior(agent)) refuse('forbidden', { message: 'Only who has it, an admin or a supervisor may give it back.' });

@@ -4,7 +4,7 @@
 import type { ConversationRecord } from '../store/conversations.ts';
 import { findOldestSite } from '../store/sites.ts';
 import type { VisitorRecord } from '../store/visitors.ts';
-import { callingAgent, isSenior } from './access.ts';
+import { callingAgent, mayCreateTickets } from './access.ts';
 import { type CustomerDraft, customerMessage, sentBefore } from './chats.ts';
 import { addConversation, conversationKind, conversationView, type ConversationView, newConversation } from './conversation.ts';
 import { requireFeature } from './entitlements.ts';
@@ -33,12 +33,13 @@ export interface TicketParams {
 /** An agent writes first. Refuses forbidden, feature_locked, invalid_body (blank text, unknown department), site_bootstrap_failed. */
 export const createTicket = command('ticket.create', (ctx, params: TicketParams): ConversationView => {
   const agent = callingAgent(ctx);
-  if (!isSenior(agent) && !agent.canTransfer) refuse('forbidden', { message: 'You may not create tickets.' });
+  if (!mayCreateTickets(agent)) refuse('forbidden', { message: 'You may not create tickets.' });
   requireFeature(ctx, 'tickets');
   requireText(params.subject, 'subject');
   requireText(params.body);
   const { departmentId = theWorkspace(ctx).settings.defaultDepartmentId } = params;
   if (departmentId !== null && !theRoster(ctx).departments.has(departmentId)) refuseField('invalid_body', 'departmentId', 'must be a department of this workspace');
+  if (params.departmentId !== undefined && agent.role !== 'admin' && !agent.groupIds.includes(params.departmentId)) refuse('forbidden', { message: 'You may not create tickets in this department.' });
   const customer = ticketCustomer(ctx, { email: params.customerEmail, name: params.customerName ?? localPartOf(params.customerEmail), mailHost: params.mailHost });
   const ticket = openTicket(ctx, { customer, subject: params.subject.trim(), departmentId });
   startMailThread(ctx, ticket, { customerAddress: params.customerEmail.toLowerCase(), subjectKey: subjectKeyOf(params.subject), mailHost: params.mailHost });

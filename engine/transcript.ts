@@ -3,7 +3,7 @@
 import type { MessageRecord } from '../store/messages.ts';
 import { messagesBefore } from '../store/messages.ts';
 import { findSuppression } from '../store/suppressions.ts';
-import { requireReachable } from './conversation.ts';
+import { requireReachable, requireVersion } from './conversation.ts';
 import { refuse } from './errors.ts';
 import { mainAddress } from './inbound-addresses.ts';
 import { enqueueMail } from './mail.ts';
@@ -20,8 +20,9 @@ const maxMessages = 500;
 const maxChars = 1_000_000;
 
 /** Queues the mail. Refuses not_found, forbidden, semantic_error for an address that takes no mail. */
-export const mailTranscript = command('conversation.emailTranscript', (ctx, params: { conversationId: string; to: string; subject: string; namesCustomer: boolean; mailHost: string }): { status: 'queued' } => {
+export const mailTranscript = command('conversation.emailTranscript', (ctx, params: { conversationId: string; expectedVersion?: number | undefined; to: string; subject: string; namesCustomer: boolean; mailHost: string }): { status: 'queued' } => {
   const { conversation } = requireReachable(ctx, params.conversationId);
+  requireVersion(conversation, params.expectedVersion);
   if (findSuppression(ctx.db, params.to) !== undefined) refuse('semantic_error', { message: `Mail to ${params.to} came back before; an admin can take it off the list of suppressions.` });
   const newest = messagesBefore(ctx.db, { conversationId: conversation.id, before: undefined, limit: maxMessages + 1, withSystem: false });
   const customer = conversation.visitorId === null || !params.namesCustomer ? undefined : ctx.state(visitorKind, conversation.visitorId);
@@ -50,6 +51,7 @@ export const mailTranscript = command('conversation.emailTranscript', (ctx, para
     },
     { subjectId: conversation.id },
   );
+  ctx.audit({ action: 'conversation.transcript_mailed', targetKind: 'conversation', targetId: conversation.id, context: { to: params.to } });
   return { status: 'queued' };
 });
 

@@ -110,6 +110,8 @@ function setBlocked(ctx: Context, visitorId: string, blocked: boolean): VisitorR
   putVisitor(ctx, changed);
   bumpConversationsOf(ctx, visitor.id);
   tellOfVisitor(ctx, changed);
+  const target = { targetKind: 'visitor', targetId: visitor.id };
+  ctx.audit(blocked ? { action: 'visitor.blocked', ...target } : { action: 'visitor.unblocked', ...target });
   return changed;
 }
 

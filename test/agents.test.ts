@@ -139,6 +139,11 @@ t.test('agents', async (t) => {
     t.match(await patch(member, { groupIds: [sales] }), refused, 'out of a department that is not theirs');
     t.match(await patch(member, { groupIds: [support] }), { status: 200, body: { groupIds: [support] } }, 'out of their own');
     t.match(await patch(member, { groupIds: [support, sales] }), refused, 'and it is a member no longer');
+    const boss = await service.agent(owner, { role: 'admin', groupIds: [sales] });
+    for (const changes of [{ name: 'Renamed' }, { avatarUrl: null }, { channels: ['chats'] }, { groupIds: [] }]) t.match(await patch(boss, changes), refused, `an admin: ${JSON.stringify(changes)}`);
+    t.match(await patch(sup, { channels: ['chats'] }), { status: 200 }, 'a channel may be given up');
+    for (const channels of [['chats', 'tickets'], ['calls']]) t.match(await patch(sup, { channels }), refused, 'but not taken');
+    t.match(await patch(sup, { groupIds: [sales, support] }), refused, 'nor a department');
   });
 
   t.test('[4.7] agents change their own name and avatar, and nothing else of anyone', async (t) => {
@@ -210,6 +215,26 @@ t.test('agents', async (t) => {
     t.match(await service.conversation(solved.id, shop.token), { status: 'solved', assignedAgentId: ann.agentId }, 'who solved something stays named');
     t.match(await service.post(`/conversations/${held.id}/assign-to-agent`, { agentId: ann.agentId, expectedVersion: (await service.conversation(held.id, shop.token)).version }, shop.token), { status: 422, body: { error: 'semantic_error' } });
     t.equal((await service.delete(`/agents/${ann.agentId}`, shop.token)).status, 204, 'again changes nothing');
+  });
+
+  t.test('[decisions, After the audit] a deactivated agent: its name and email can be changed, and it is in no department', async (t) => {
+    const shop = await service.workspace();
+    const sales = (await service.post('/departments', { name: 'Sales' }, shop.token)).body;
+    const gone = await service.agent(shop, { role: 'supervisor', groupIds: [sales.id] });
+    await service.delete(`/agents/${gone.agentId}`, shop.token);
+    const patch = (changes: object) => service.patch(`/agents/${gone.agentId}`, changes, shop.token);
+    const before = (await service.get(`/agents/${gone.agentId}`, shop.token)).body;
+    t.match(before, { groupIds: [], groups: [], role: 'agent' });
+    t.same((await service.get('/departments', shop.token)).body.departments[0].memberIds, []);
+    t.same((await service.get(`/agents?departmentId=${sales.id}`, shop.token)).body.agents, []);
+    for (const changes of [{ role: 'admin' }, { role: 'agent' }, { channels: ['chats'] }, { groupIds: [sales.id] }, { departments: [] }, { canTransfer: true }, { avatarUrl: null }, { name: 'x', role: 'admin' }]) t.match(await patch(changes), { status: 409, body: { error: 'conflict' } }, JSON.stringify(changes));
+    t.same((await service.get(`/agents/${gone.agentId}`, shop.token)).body, before, 'and nothing of it has changed');
+    t.match(await patch({ name: 'Married', email: 'married@example.com' }), { status: 200, body: { name: 'Married', email: 'married@example.com', inviteStatus: 'deactivated' } });
+    for (const [method, path] of [['PATCH', `/departments/${sales.id}`], ['POST', '/departments']] as const) {
+      t.match(await service.call(method, path, { body: { name: 'Other', memberIds: [gone.agentId] }, token: shop.token }), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { 'memberIds.0': [String] } } } });
+    }
+    await service.post(`/agents/${gone.agentId}/resend-invite`, undefined, shop.token);
+    t.match(await patch({ role: 'supervisor', groupIds: [sales.id] }), { status: 200, body: { role: 'supervisor', groupIds: [sales.id], inviteStatus: 'pending' } }, 'until it is invited again');
   });
 
   t.test('[3 agent] deactivate: however many it had, all go back, a page at a time', async (t) => {

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { command, systemCaller } from '../engine/runtime/command.ts';
+import { registerApp, tokensOf } from './support/oauth.ts';
 import { password, type Service, startService } from './support/service.ts';
 
 interface Entry {
@@ -115,7 +116,62 @@ t.test('what is audited', async (t) => {
     t.match(await news(), [{ action: 'agent.reset_password', targetKind: 'agent', targetId: agent.agentId, actorAgentId: agent.agentId }]);
 
     await service.delete(`/agents/${agent.agentId}`, owner.token);
-    t.match(await news(), [{ action: 'agent.deleted', targetId: agent.agentId, before: { inviteStatus: 'joined', role: 'agent' }, after: { inviteStatus: 'deactivated' } }]);
+    t.match(await news(), [{ action: 'agent.deleted', targetId: agent.agentId, before: { inviteStatus: 'joined', role: 'agent', groupIds: [sales] }, after: { inviteStatus: 'deactivated', groupIds: [] } }]);
+  });
+
+  t.test('[6] what a review asks for: who came, who was shut out, what left', async (t) => {
+    const joiner = await service.agent(owner);
+    t.match(await news(), [{ action: 'agent.invited' }, { action: 'agent.joined', actorAgentId: joiner.agentId, targetKind: 'agent', targetId: joiner.agentId }]);
+
+    const site = (await service.post('/sites', { name: 'Shop', domain: 'audited.example' }, owner.token)).body;
+    await service.patch(`/sites/${site.id}`, { expectedVersion: 1, allowedOrigins: ['*.audited.example'] }, owner.token);
+    await service.patch(`/sites/${site.id}`, { expectedVersion: 2, name: 'Shop' }, owner.token);
+    t.match(await news(), [
+      { action: 'site.created', actorAgentId: owner.agentId, targetKind: 'site', targetId: site.id, before: null, after: { name: 'Shop', domain: 'audited.example' } },
+      { action: 'site.updated', targetId: site.id, before: { allowedOrigins: site.allowedOrigins }, after: { allowedOrigins: ['*.audited.example'] } },
+    ]);
+
+    const chat = await service.chat(owner);
+    const { visitorId } = chat.customer;
+    for (const step of ['block', 'block', 'unblock', 'unblock']) await service.post(`/visitors/${visitorId}/${step}`, undefined, joiner.token);
+    t.match(await news(), [
+      { action: 'visitor.blocked', actorAgentId: joiner.agentId, targetKind: 'visitor', targetId: visitorId },
+      { action: 'visitor.unblocked', actorAgentId: joiner.agentId, targetKind: 'visitor', targetId: visitorId },
+    ]);
+
+    await service.get(`/conversations/${chat.id}/export`, joiner.token);
+    await service.get(`/conversations/${chat.id}/export?format=xml`, joiner.token);
+    await service.post(`/conversations/${chat.id}/email-transcript`, { to: 'elsewhere@example.com', subject: 'x' }, joiner.token);
+    await service.get('/reports/export?type=tickets/total&format=csv&range=7d', owner.token);
+    await service.get('/reports/export?type=tickets/total&format=csv&range=custom', owner.token);
+    t.match(await news(), [
+      { action: 'conversation.exported', actorAgentId: joiner.agentId, targetKind: 'conversation', targetId: chat.id },
+      { action: 'conversation.transcript_mailed', actorAgentId: joiner.agentId, targetKind: 'conversation', targetId: chat.id, context: { to: 'elsewhere@example.com' } },
+      { action: 'report.exported', actorAgentId: owner.agentId, targetKind: 'report', targetId: null, context: { type: 'tickets/total', format: 'csv', from: String, to: String } },
+    ]);
+
+    const shop = { url: 'https://shop.example/customers', secret: 'a secret of sixteen', source: 'shop' };
+    await service.put('/workspace/commerce', shop, owner.token);
+    t.match(await news(), [{ action: 'workspace.updated', after: { commerce: { url: shop.url, source: 'shop' } } }]);
+    t.notMatch(JSON.stringify(await entries(service, owner.token)), shop.secret);
+  });
+
+  t.test('[6] what came by a key or an app names it, beside the admin', async (t) => {
+    const { id, key } = (await service.post('/api-keys', { name: 'Importer', scopes: ['*'] }, owner.token)).body;
+    await news();
+    await service.post('/departments', { name: 'By a key' }, key);
+    const chat = await service.chat(owner);
+    await service.post(`/conversations/${chat.id}/email-transcript`, { to: 'elsewhere@example.com', subject: 'x' }, key);
+    const apiKey = { id, name: 'Importer' };
+    t.match(await news(), [
+      { action: 'department.created', actorAgentId: owner.agentId, context: { apiKey } },
+      { action: 'conversation.transcript_mailed', context: { to: 'elsewhere@example.com', apiKey } },
+    ]);
+    const app = await registerApp(service, owner, { name: 'Desk', scopes: ['visitors:write'] });
+    const { access_token: token } = await tokensOf(service, app, owner, { scope: 'visitors:write' });
+    await news();
+    await service.post(`/visitors/${chat.customer.visitorId}/block`, undefined, token);
+    t.match(await news(), [{ action: 'visitor.blocked', actorAgentId: owner.agentId, context: { app: { clientId: app.clientId, name: 'Desk' } } }]);
   });
 
   t.test('[6] what the service does by itself has no actor', async (t) => {

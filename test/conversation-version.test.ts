@@ -1,4 +1,6 @@
 import t from 'tap';
+import { claimLine, ringLine } from './support/calls.ts';
+import { callRoute, soundBody } from './support/endpoints.ts';
 import { startService } from './support/service.ts';
 
 t.test('[decisions 4.5] version is bumped by what the lock protects, and by nothing else', async (t) => {
@@ -83,6 +85,46 @@ t.test('[decisions 4.5] version is bumped by what the lock protects, and by noth
     const assigned = one.on('assign-to-agent', { agentId: bob.agentId, expectedVersion: one.version });
     await Promise.all(talk);
     t.equal((await assigned).status, 200);
+  });
+});
+
+t.test('[decisions, Conversations] expectedVersion is checked wherever it is sent', async (t) => {
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+  const owner = await service.workspace();
+  const line = await claimLine(service, owner);
+  const stale = { status: 409, body: { error: 'stale_version', detail: { currentVersion: Number } } };
+  const fixtures = { agentId: owner.agentId, departmentId: (await service.post('/departments', { name: 'Sales' }, owner.token)).body.id };
+  // What has no body, and what is the call's own answer to an old version (specification 7, Calls).
+  const others = new Set(['call.answer']);
+  let checked = 0;
+  for (const route of service.running.routes) {
+    const fields = Object.keys((route.body as { properties?: object } | undefined)?.properties ?? {});
+    if (!route.path.includes('{conversationId}') || route.access.kind !== 'agent' || route.body === undefined || others.has(route.operation)) continue;
+    t.test(route.operation, async (t) => {
+      t.ok(fields.includes('expectedVersion'), 'every route of a conversation that takes a body takes it');
+      const call = await ringLine(service, line);
+      await service.post(`/calls/${call.id}/answer`, undefined, owner.token);
+      const chat = await service.chat(owner);
+      const id = route.path.startsWith('/calls') ? call.id : chat.id;
+      const read = async () => (await service.get(`/conversations/${id}`, owner.token)).body.conversation;
+      if (route.operation === 'conversation.unassign') await service.post(`/conversations/${id}/take`, {}, owner.token);
+      if (route.operation.startsWith('assignment.')) await service.post(`/conversations/${id}/assign-to-agent`, { agentId: owner.agentId, expectedVersion: (await read()).version }, owner.token);
+      const before = await read();
+      for (const expectedVersion of [before.version + 1, before.version - 1, 999]) t.match(await callRoute(service, route, { values: { conversationId: id }, token: owner.token, body: { ...soundBody(route, fixtures), expectedVersion } }), stale);
+      t.same(await read(), before, 'and nothing was done');
+      if (route.operation !== 'call.transfer') t.ok((await callRoute(service, route, { values: { conversationId: id }, token: owner.token, body: { ...soundBody(route, fixtures), expectedVersion: before.version } })).status < 300, 'with the present one it is');
+      await service.post(`/calls/${call.id}/hangup`, undefined, owner.token);
+    });
+    checked += 1;
+  }
+  t.ok(checked >= 13, `${checked} routes`);
+
+  t.test('a message that is there already is answered, whatever has changed since', async (t) => {
+    const { id, version } = await service.chat(owner);
+    const message = { body: 'x', messageId: '0194b7a6-1111-7111-8111-111111111112', expectedVersion: version };
+    t.equal((await service.post(`/conversations/${id}/messages`, message, owner.token)).status, 201);
+    await service.put(`/conversations/${id}/tags`, { tags: ['vip'] }, owner.token);
+    t.equal((await service.post(`/conversations/${id}/messages`, message, owner.token)).status, 201);
   });
 });
 

@@ -65,6 +65,8 @@ t.test('entries as sentences', async (t) => {
     [{ action: 'subscription.changed', before: { plan: 'chat' }, after: { plan: 'support' } }, 'agent a changed the plan to support'],
     [{ action: 'subscription.changed', before: { plan: 'chat' }, after: { plan: 'chat', cancelAtPeriodEnd: true } }, 'agent a cancelled the subscription'],
     [{ action: 'workspace.updated', context: { rotatedSecret: 'inbound-email' } }, 'agent a changed the secret for mail by webhook'],
+    [{ action: 'department.created', after: { name: 'Sales' }, context: { apiKey: { id: 'k', name: 'Importer' } } }, 'agent a made the department “Sales”, by the API key “Importer”'],
+    [{ action: 'visitor.blocked', context: { app: { clientId: 'c', name: 'Desk' } } }, 'agent a blocked a visitor, by the app “Desk”'],
     [{ action: 'something.new' }, 'agent a did something.new'],
   ] as const) {
     t.equal(`${actorOf(entry(given), names)} ${deedOf(entry(given), names)}`, said);
@@ -81,6 +83,7 @@ t.test('what an entry changed: the fields that differ, with names for ids', asyn
   ]);
   t.same(changesOf(entry({ context: { departmentId: 'd', nothing: null } }), names), [{ name: 'Department id', before: undefined, after: 'department d' }]);
   t.same(changesOf(entry({ before: { a: 1 }, after: { a: 1 } }), names), []);
+  t.same(changesOf(entry({ context: { apiKey: { id: 'k', name: 'Importer' }, to: 'x@example.com' } }), names), [{ name: 'To', before: undefined, after: 'x@example.com' }], 'what it came by is in the sentence');
   t.same(changesOf(entry({ after: { inboundAddresses: [{ localPart: 'billing', departmentId: 'd' }, { localPart: 'repairs', departmentId: null }] } }), names), [
     { name: 'Inbound addresses', before: undefined, after: 'Local part: billing, department id: department d\nLocal part: repairs' },
   ]);

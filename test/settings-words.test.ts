@@ -115,6 +115,9 @@ t.test('who may change what of whom', async (t) => {
   t.same(editableFields(admin, member), ['name', 'email', 'role', 'channels', 'groupIds', 'canTransfer']);
   t.same(editableFields(supervisor, member), ['name', 'channels', 'groupIds']);
   t.same(editableFields(supervisor, stranger), []);
+  t.same(editableFields(supervisor, { ...member, role: 'admin' }), []);
+  t.same(editableFields(supervisor, supervisor), ['name', 'groupIds'], 'nobody gives itself a channel');
+  t.same(editableFields(admin, { ...member, inviteStatus: 'deactivated' }), ['name', 'email']);
   t.same(editableFields(member, member), ['name']);
   t.same([mayEdit(member, stranger), mayEdit(undefined, member), mayEdit(supervisor, supervisor)], [false, false, true]);
   t.same([mayMove(admin, 'returns'), mayMove(supervisor, 'sales'), mayMove(supervisor, 'returns')], [true, true, false]);

@@ -66,6 +66,22 @@ t.test('creating a ticket', async (t) => {
     t.equal((await service.post('/tickets', ticket)).status, 401);
   });
 
+  t.test('[5.6] nobody opens what it may not read: without the channel, in a department of others', async (t) => {
+    const [own, others] = await Promise.all(['Own', 'Others'].map(async (name) => (await service.post('/departments', { name }, owner.token)).body.id));
+    const chatter = await service.agent(owner, { channels: ['chats'], groupIds: [own] });
+    await service.patch(`/agents/${chatter.agentId}`, { canTransfer: true }, owner.token);
+    t.match(await service.post('/tickets', ticket, chatter.token), { status: 403, body: { error: 'forbidden' } });
+    t.notOk((await service.get('/me', chatter.token)).body.permissions.includes('tickets:write'), 'and its client knows');
+    await service.patch(`/agents/${chatter.agentId}`, { channels: ['chats', 'tickets'] }, owner.token);
+    for (const { token } of [chatter, await service.agent(owner, { role: 'supervisor', groupIds: [own] })]) {
+      t.match(await service.post('/tickets', { ...ticket, departmentId: others }, token), { status: 403, body: { error: 'forbidden' } });
+      const { status, body } = await service.post('/tickets', { ...ticket, departmentId: own }, token);
+      t.equal(status, 201);
+      t.equal((await service.get(`/conversations/${body.id}/messages`, token)).status, 200);
+    }
+    t.equal((await service.post('/tickets', { ...ticket, departmentId: others }, owner.token)).status, 201, 'admins anywhere');
+  });
+
   t.test('[7 Tickets] what is missing or malformed is named, all at once', async (t) => {
     const { status, body } = await service.post('/tickets', { visitorEmail: 'carla@customer.example', subject: 'x'.repeat(201), body: '' }, owner.token);
     t.equal(status, 400);

@@ -139,7 +139,7 @@ export const agentRoutes = [
     tag: 'Agents',
     summary: 'Change an agent',
     description:
-      'Admins change anything of anyone; supervisors the name, avatar, channels and groups of members of their own departments; agents their own name and avatar. departments is another name for groupIds, avatar for avatarUrl. Of a changed email both addresses are told by mail.',
+      'Admins change anything of anyone; supervisors the name, avatar, channels and groups of members of their own departments who are no admins, and give themselves no channel; agents their own name and avatar. Of a deactivated one only name and email can be changed: 409 conflict. departments is another name for groupIds, avatar for avatarUrl. Of a changed email both addresses are told by mail.',
     access: { kind: 'agent', scope: null },
     params: Type.Object({ agentId: Id }),
     body: Type.Object({
@@ -154,7 +154,7 @@ export const agentRoutes = [
       canTransfer: Type.Optional(Type.Boolean()),
     }),
     reply: { status: 200, schema: Agent },
-    refusals: ['admin_required', 'last_admin', 'cannot_demote_owner', 'email_already_exists'],
+    refusals: ['admin_required', 'conflict', 'last_admin', 'cannot_demote_owner', 'email_already_exists'],
     run({ workspaceId, caller, params, body, ip, userAgent }, { engine, directory, config }) {
       const { agentId } = params;
       const { avatar, departments, ...rest } = body;
@@ -173,7 +173,7 @@ export const agentRoutes = [
     path: '/agents/{agentId}',
     tag: 'Agents',
     summary: 'Deactivate an agent',
-    description: 'Its tokens end, its conversations go back to their queues, its seat is free, and so is its address, for its owner to join elsewhere. An invitation brings it back.',
+    description: 'Its tokens end, its conversations go back to their queues, it leaves its departments, its seat is free, and so is its address, for its owner to join elsewhere. An invitation brings it back.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     params: Type.Object({ agentId: Id }),
     reply: { status: 204, schema: null },

@@ -82,10 +82,10 @@ export const callRoutes = [
   }),
 
   route({
-    ...action('hold', 'Put the caller on hold, or take off', Type.Object({ hold: Type.Optional(Type.Boolean({ description: 'Default true.' })) })),
+    ...action('hold', 'Put the caller on hold, or take off', Type.Object({ hold: Type.Optional(Type.Boolean({ description: 'Default true.' })), expectedVersion: Type.Optional(ExpectedVersion) })),
     description: 'By who is assigned, or an admin. No body puts on hold; hold false resumes. What is so already, or rings still: 409 conflict. What is over: 409 call_unavailable.',
-    refusals: ['forbidden', 'not_assigned', 'call_unavailable', 'conflict'],
-    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(holdCall, { workspaceId, caller, params: { ...params, hold: body.hold } }),
+    refusals: ['forbidden', 'not_assigned', 'call_unavailable', 'conflict', 'stale_version'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(holdCall, { workspaceId, caller, params: { ...params, hold: body.hold, expectedVersion: body.expectedVersion } }),
   }),
 
   route({

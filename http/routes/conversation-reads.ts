@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { callingAgent, reachOf, reaches } from '../../engine/access.ts';
 import { conversationKind, requireReachable } from '../../engine/conversation.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
+import { noteConversationExport } from '../../engine/exports.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import { isAllowed } from '../../engine/scopes.ts';
 import { exportConversation } from '../conversation-export.ts';
@@ -79,8 +80,9 @@ export const conversationReadRoutes = [
       const { engine, reader } = services;
       const workspace = engine.workspace(workspaceId) ?? refuse('unauthorized');
       const view = workspace.view(caller);
-      const { conversation } = requireReachable(view, params.conversationId);
+      requireReachable(view, params.conversationId);
       if ((query.format ?? 'json') !== 'json') refuse('format_not_implemented');
+      const conversation = await engine.execute(noteConversationExport, { workspaceId, caller, params });
       const asker = askerOf(view, call);
       const mayGoOn = (): boolean => mayStillExport(services, { asker, view, conversationId: conversation.id });
       const body = await exportConversation({ workspace, view, conversation, reader, grant, mayGoOn });

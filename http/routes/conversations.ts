@@ -49,7 +49,9 @@ const OriginalMail = Type.Object({
   authentication: nullable(Authentication),
   createdAt: Time,
 });
-const HandshakeInput = Type.Object({ expectedVersion: Type.Optional(ExpectedVersion), reason: Type.Optional(Type.String({ maxLength: 1000 })) });
+/** Checked wherever it is sent (decisions "Conversations"). */
+const versioned = { expectedVersion: Type.Optional(ExpectedVersion) };
+const HandshakeInput = Type.Object({ ...versioned, reason: Type.Optional(Type.String({ maxLength: 1000 })) });
 
 /** What the routes that act on one conversation and answer with it have in common. */
 const action = <Path extends string, Body extends TSchema | undefined>(operation: string, path: Path, summary: string, options: { method?: Method; body: Body }) =>
@@ -158,9 +160,9 @@ export const conversationRoutes = [
     summary: 'Write to the customer',
     access: { kind: 'agent', scope: 'messages:send' },
     params: ById,
-    body: RepeatableMessageInput,
+    body: Type.Object({ ...RepeatableMessageInput.properties, ...versioned }),
     reply: { status: 201, schema: Message },
-    refusals: ['channel_not_assigned', 'conversation_archived', 'conflict'],
+    refusals: ['channel_not_assigned', 'conversation_archived', 'stale_version', 'conflict'],
     description: 'On a ticket it is mailed to the customer; deliveryStatus says what became of that. A chat or ticket that nobody has is from then on who wrote it\'s, unless the workspace\'s assignOnReply is off.',
     run: ({ workspaceId, caller, params, body }, { engine, config }) =>
       engine.execute(sendMessage, { workspaceId, caller, params: { conversationId: params.conversationId, ...body, mailHost: config.mailHost } }),
@@ -181,10 +183,10 @@ export const conversationRoutes = [
   }),
 
   route({
-    ...action('conversation.status', '/status', 'Change the status', { body: Type.Object({ status: RequestedStatus }) }),
+    ...action('conversation.status', '/status', 'Change the status', { body: Type.Object({ status: RequestedStatus, ...versioned }) }),
     description: 'open to pending, solved or spam; pending to open, solved or spam; solved to open; spam to open; closed to open or solved. What would end a call is its agent\'s and the admins\' to do: 403 not_assigned.',
-    refusals: ['forbidden', 'not_assigned', 'illegal_status_transition'],
-    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(setStatus, { workspaceId, caller, params: { ...params, status: body.status } }),
+    refusals: ['forbidden', 'not_assigned', 'stale_version', 'illegal_status_transition'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(setStatus, { workspaceId, caller, params: { ...params, status: body.status, expectedVersion: body.expectedVersion } }),
   }),
 
   route({
@@ -211,21 +213,21 @@ export const conversationRoutes = [
   }),
 
   route({
-    ...action('conversation.take', '/take', 'Take what nobody has', { body: undefined }),
+    ...action('conversation.take', '/take', 'Take what nobody has', { body: Type.Object(versioned) }),
     description:
       'At once; an offer that stands is over. To who has it already nothing changes. Somebody else\'s: 409 already_assigned, with detail.assignedAgentId; spam and closed ones: 409 illegal_status_transition. ' +
       'A call is taken by answering it: 409 conflict while it rings, 403 not_assigned while its caller leaves a voicemail.',
-    refusals: ['forbidden', 'not_assigned', 'already_assigned', 'illegal_status_transition', 'conflict'],
-    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(takeConversation, { workspaceId, caller, params }),
+    refusals: ['forbidden', 'not_assigned', 'already_assigned', 'stale_version', 'illegal_status_transition', 'conflict'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(takeConversation, { workspaceId, caller, params: { ...params, expectedVersion: body.expectedVersion } }),
   }),
 
   route({
-    ...action('conversation.unassign', '/unassign', 'Give back to the queue', { body: undefined }),
+    ...action('conversation.unassign', '/unassign', 'Give back to the queue', { body: Type.Object(versioned) }),
     description:
       'By who has it, an admin or a supervisor. An offer that stands is over; a chat is routed, a caller rings, and neither comes by itself to who gave it back or who had it. ' +
       'Nobody\'s: 409 not_assigned. A call that goes on is its agent\'s and the admins\' to give back: 403 not_assigned.',
-    refusals: ['forbidden', 'not_assigned', 'nobody_assigned'],
-    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(unassignConversation, { workspaceId, caller, params }),
+    refusals: ['forbidden', 'not_assigned', 'nobody_assigned', 'stale_version'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(unassignConversation, { workspaceId, caller, params: { ...params, expectedVersion: body.expectedVersion } }),
   }),
 
   route({
@@ -263,9 +265,9 @@ export const conversationRoutes = [
   }),
 
   route({
-    ...action('conversation.setTags', '/tags', 'Replace the tags', { method: 'PUT', body: Type.Object({ tags: Type.Array(Type.String({ minLength: 1, maxLength: 50 }), { maxItems: 50, description: 'Each once, without regard to case, on one line; empty ones are dropped.' }) }) }),
-    refusals: ['forbidden'],
-    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(setTags, { workspaceId, caller, params: { ...params, tags: body.tags } }),
+    ...action('conversation.setTags', '/tags', 'Replace the tags', { method: 'PUT', body: Type.Object({ tags: Type.Array(Type.String({ minLength: 1, maxLength: 50 }), { maxItems: 50, description: 'Each once, without regard to case, on one line; empty ones are dropped.' }), ...versioned }) }),
+    refusals: ['forbidden', 'stale_version'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(setTags, { workspaceId, caller, params: { ...params, tags: body.tags, expectedVersion: body.expectedVersion } }),
   }),
 
   route({
@@ -304,10 +306,10 @@ export const conversationRoutes = [
     summary: 'Add a note',
     access: { kind: 'agent', scope: 'conversations:write' },
     params: ById,
-    body: RepeatableNoteInput,
+    body: Type.Object({ ...RepeatableNoteInput.properties, ...versioned }),
     reply: { status: 201, schema: Type.Object({ note: Note }) },
-    refusals: ['conflict'],
-    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(createNote, { workspaceId, caller, params: { ...params, noteId: body.noteId, body: body.body } }),
+    refusals: ['conflict', 'stale_version'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(createNote, { workspaceId, caller, params: { ...params, noteId: body.noteId, body: body.body, expectedVersion: body.expectedVersion } }),
   }),
 
   route({
@@ -319,10 +321,10 @@ export const conversationRoutes = [
     description: 'Replaces the caller\'s latest note here, or makes one. An empty or missing body deletes it; the reply\'s note is null then.',
     access: { kind: 'agent', scope: 'conversations:write' },
     params: ById,
-    body: Type.Object({ body: Type.Optional(Type.String({ maxLength: 10_000 })) }),
+    body: Type.Object({ body: Type.Optional(Type.String({ maxLength: 10_000 })), ...versioned }),
     reply: { status: 200, schema: Type.Object({ note: nullable(Note) }) },
-    refusals: [],
-    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(writeWorkingNote, { workspaceId, caller, params: { ...params, body: body.body } }),
+    refusals: ['stale_version'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(writeWorkingNote, { workspaceId, caller, params: { ...params, body: body.body, expectedVersion: body.expectedVersion } }),
   }),
 
   route({
@@ -348,10 +350,10 @@ export const conversationRoutes = [
     description: 'The messages without notes, to any address but a suppressed one, in any status. A key or an app without visitors:read mails it without the customer\'s name.',
     access: { kind: 'agent', scope: 'messages:send', also: ['conversations:read', 'messages:read'] },
     params: ById,
-    body: Type.Object({ to: Email, subject: Subject }),
+    body: Type.Object({ to: Email, subject: Subject, ...versioned }),
     reply: { status: 202, schema: Type.Object({ status: Type.Literal('queued') }) },
-    refusals: ['forbidden', 'semantic_error'],
+    refusals: ['forbidden', 'stale_version', 'semantic_error'],
     run: ({ workspaceId, caller, grant, params, body }, { engine, config }) =>
-      engine.execute(mailTranscript, { workspaceId, caller, params: { ...params, to: body.to, subject: body.subject, namesCustomer: isAllowed(grant, 'visitors:read'), mailHost: config.mailHost } }),
+      engine.execute(mailTranscript, { workspaceId, caller, params: { ...params, expectedVersion: body.expectedVersion, to: body.to, subject: body.subject, namesCustomer: isAllowed(grant, 'visitors:read'), mailHost: config.mailHost } }),
   }),
 ];

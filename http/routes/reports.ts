@@ -2,6 +2,7 @@
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
+import { noteReportExport } from '../../engine/exports.ts';
 import { byStatusReport, conversionsReport, customersReport, drillDownReport, performanceReport, responseTimesReport, satisfactionReport, volumeReport } from '../../engine/reports.ts';
 import type { Rights } from '../../engine/rights.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
@@ -180,18 +181,21 @@ export const reportRoutes = [
     }),
     reply: { status: 200, schema: Type.Object({ url: Type.String(), expiresAt: Time }) },
     refusals,
-    read(view, call, { config, exportLinks }) {
-      const { query } = call;
+    async run(call, { engine, config, exportLinks }) {
+      const { workspaceId, caller, query } = call;
+      const view = (engine.workspace(workspaceId) ?? refuse('unauthorized')).view(caller);
       const { type, format, range: _range, from: _from, to: _to, ...filters } = query;
       const { range } = requireReportType(view, type, timesOf(query));
+      const ordered = { ...filters, range: 'custom', from: isoTime(range.fromMs), to: isoTime(range.toMs) };
       const expiresMs = view.nowMs + exportLifetimeMs;
       const token = exportLinks.issue({
         asker: askerOf(view, call),
         type,
         format,
         expiresMs,
-        query: { ...filters, range: 'custom', from: isoTime(range.fromMs), to: isoTime(range.toMs) },
+        query: ordered,
       });
+      await engine.execute(noteReportExport, { workspaceId, caller, params: { type, format, query: ordered } });
       return { url: `${config.baseUrl}${fullPath({ path: '/reports/exports/' })}${token}`, expiresAt: isoTime(expiresMs) };
     },
   }),

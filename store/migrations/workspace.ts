@@ -33,6 +33,7 @@ import { contactsFolded } from './workspace/0031-contacts-folded.ts';
 import { webhookRights } from './workspace/0032-webhook-rights.ts';
 import { tallies } from './workspace/0033-tallies.ts';
 import { presence } from './workspace/0034-presence.ts';
+import { departmentsLeft } from './workspace/0035-departments-left.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
 export const workspaceMigrations: readonly Migration[] = [
@@ -70,4 +71,5 @@ export const workspaceMigrations: readonly Migration[] = [
   webhookRights,
   tallies,
   presence,
+  departmentsLeft,
 ];

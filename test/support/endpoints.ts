@@ -69,6 +69,8 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'phoneNumber.claim': () => ({ e164: uniqueNumber(), displayName: 'x', routingStrategy: 'all_agents' }),
   'phoneNumber.update': () => ({ displayName: 'x' }),
   'voiceProfile.create': () => ({ name: 'x', greetingText: 'Hello.' }),
+  'conversation.take': () => ({}),
+  'conversation.unassign': () => ({}),
   'conversation.setTags': () => ({ tags: ['x'] }),
   'note.create': () => ({ body: 'x' }),
   'note.write': () => ({ body: 'x' }),

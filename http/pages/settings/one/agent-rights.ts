@@ -4,11 +4,18 @@ import type { Agent } from '../../records.ts';
 
 export type AgentField = 'name' | 'email' | 'role' | 'channels' | 'groupIds' | 'canTransfer';
 
-/** What `editor` may change of `agent`: admins everything, supervisors some of members of their own departments, others of themselves. */
+/** What can be changed of who has left. */
+const ofGone: readonly AgentField[] = ['name', 'email'];
+
+/** What `editor` may change of `agent`: admins everything, supervisors some of members of their own departments who are no admins, others of themselves. */
 export function editableFields(editor: Agent | undefined, agent: Agent): readonly AgentField[] {
-  if (editor === undefined) return [];
+  const fields = editor === undefined ? [] : fieldsOf(editor, agent);
+  return agent.inviteStatus === 'deactivated' ? fields.filter((field) => ofGone.includes(field)) : fields;
+}
+
+function fieldsOf(editor: Agent, agent: Agent): readonly AgentField[] {
   if (editor.role === 'admin') return ['name', 'email', 'role', 'channels', 'groupIds', 'canTransfer'];
-  if (editor.role === 'supervisor' && agent.groupIds.some((id) => editor.groupIds.includes(id))) return ['name', 'channels', 'groupIds'];
+  if (editor.role === 'supervisor' && agent.role !== 'admin' && agent.groupIds.some((id) => editor.groupIds.includes(id))) return editor.id === agent.id ? ['name', 'groupIds'] : ['name', 'channels', 'groupIds'];
   return editor.id === agent.id ? ['name'] : [];
 }
 

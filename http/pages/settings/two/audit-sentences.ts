@@ -17,11 +17,14 @@ export const areas = [
   { value: 'department', label: 'Departments' },
   { value: 'workspace', label: 'Workspace and email' },
   { value: 'business_hours_rule', label: 'Business hours' },
+  { value: 'site', label: 'Sites' },
   { value: 'conversation', label: 'Conversations' },
+  { value: 'visitor', label: 'Visitors' },
   { value: 'contact', label: 'Contacts' },
   { value: 'phone_number', label: 'Phone numbers' },
   { value: 'email', label: 'Mail that was dropped' },
   { value: 'suppression', label: 'Addresses that cannot be reached' },
+  { value: 'report', label: 'Reports' },
   { value: 'subscription', label: 'Billing' },
   { value: 'api_key', label: 'API keys' },
   { value: 'oauth_app', label: 'Apps' },
@@ -44,6 +47,7 @@ type Tell = (entry: AuditEntry, names: Names) => string;
 
 const deeds: Readonly<Record<string, Tell>> = {
   'agent.invited': (entry, names) => (field(entry.context, 'resent') === undefined ? `invited ${nameIn(entry)}` : `sent ${target(entry, names)} the invitation again`),
+  'agent.joined': () => 'joined',
   'agent.deleted': (entry) => `deactivated ${nameIn(entry)}`,
   'agent.role_changed': (entry, names) => `made ${target(entry, names)} ${withArticle(field(entry.after, 'role'))}`,
   'agent.updated': (entry, names) => `changed ${target(entry, names)}`,
@@ -59,6 +63,13 @@ const deeds: Readonly<Record<string, Tell>> = {
   'business_hours_rule.updated': (entry) => `changed the business hours ${quoted(nameIn(entry))}`,
   'business_hours_rule.deleted': (entry) => `deleted the business hours ${quoted(nameIn(entry))}`,
   'conversation.force_transferred': (entry, names) => `gave a conversation to ${names.agent(field(entry.after, 'assignedAgentId') ?? '')} without asking`,
+  'conversation.exported': () => 'exported a conversation',
+  'conversation.transcript_mailed': (entry) => `mailed a conversation to ${field(entry.context, 'to') ?? 'an address'}`,
+  'site.created': (entry) => `added the site ${quoted(nameIn(entry))}`,
+  'site.updated': (entry) => `changed the site ${quoted(nameIn(entry))}`,
+  'visitor.blocked': () => 'blocked a visitor',
+  'visitor.unblocked': () => 'unblocked a visitor',
+  'report.exported': (entry) => `exported the report ${quoted(field(entry.context, 'type') ?? '')}`,
   'contact.erased': () => 'erased a contact for good',
   'phone_number.purchased': (entry) => `bought ${field(entry.context, 'e164') ?? 'a number'} at the carrier`,
   'phone_number.claimed': (entry) => `claimed ${field(entry.after, 'e164') ?? 'a number'}`,
@@ -116,7 +127,7 @@ function workspaceChange({ before, after, context }: AuditEntry): string {
   if ('emailDomain' in changed) return `asked for the email domain ${field(after, 'emailDomain') ?? ''}`;
   if ('inboundAddresses' in changed) return 'changed the addresses that bring mail in';
   if ('settings' in changed) return 'changed the settings of the workspace';
-  if ('url' in changed && 'source' in changed) return 'changed where commerce data comes from';
+  if ('commerce' in changed) return 'changed where commerce data comes from';
   return 'changed the workspace';
 }
 
