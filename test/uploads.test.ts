@@ -159,6 +159,7 @@ t.test('[4.9] a link that was tampered with is refused and stores nothing', asyn
     ['another key', changed((url) => (url.pathname = `/storage/${other.key}`))],
     ['another name', changed((url) => (url.pathname = url.pathname.replace('note.txt', 'note.html')))],
     ['a parameter twice', `${mine.uploadUrl}&size=100000`],
+    ['of a workspace that was erased since', service.running.services.uploadLinks.uploadUrl(mine.key.replace(owner.workspaceId, '019aa000-0000-7000-8000-000000000001'), { contentType: 'text/plain', size: 5, expiresAt: '2099-01-01T00:00:00.000Z' })],
   ];
   for (const [name, url] of links) {
     const answer = await put(service, url, 'hello', new URL(url).searchParams.get('type') ?? 'text/plain');
@@ -233,7 +234,7 @@ t.test('[4.9] objects are served so that no browser runs them, for good, whole o
   for (const { headers } of [shown, saved]) {
     t.equal(headers.get('x-content-type-options'), 'nosniff');
     t.equal(headers.get('content-security-policy'), "default-src 'none'; sandbox");
-    t.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    t.equal(headers.get('cache-control'), 'private, max-age=31536000, immutable');
     t.equal(headers.get('accept-ranges'), 'bytes');
   }
 
