@@ -10,6 +10,8 @@ export interface ErrorShape {
   /** Of its schema in the OpenAPI document; undefined for a page. */
   readonly name: 'Error' | 'VerificationError' | 'OAuthError' | undefined;
   readonly contentType: 'application/json' | 'text/html';
+  /** Beside its type. */
+  readonly headers?: Readonly<Record<string, string>>;
   word(slug: Slug): string;
   write(refusal: Refusal): string;
 }
@@ -19,9 +21,11 @@ const usual: ErrorShape = { name: 'Error', contentType: 'application/json', word
 const verification: ErrorShape = { name: 'VerificationError', contentType: 'application/json', word: wordOf, write: (refusal) => JSON.stringify(verificationBody(refusal)) };
 /** RFC 6749 §5.2, also for what it does not name. */
 const oauth: ErrorShape = { name: 'OAuthError', contentType: 'application/json', word: oauthWordOf, write: ({ slug, message }) => JSON.stringify({ error: oauthWordOf(slug), error_description: message }) };
+/** Plain pages that load nothing. */
+const pageHeaders = { 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'", 'Referrer-Policy': 'no-referrer' };
 /** Whoever is here is a person with a browser. */
-const consent: ErrorShape = { name: undefined, contentType: 'text/html', word: wordOf, write: ({ message }) => consentRefusedPage(message) };
-const missing: ErrorShape = { name: undefined, contentType: 'text/html', word: wordOf, write: () => missingPage };
+const consent: ErrorShape = { name: undefined, contentType: 'text/html', headers: pageHeaders, word: wordOf, write: ({ message }) => consentRefusedPage(message) };
+const missing: ErrorShape = { name: undefined, contentType: 'text/html', headers: pageHeaders, word: wordOf, write: () => missingPage };
 
 /** The longer path first. */
 const areas: readonly { readonly path: string; readonly shape: ErrorShape }[] = [

@@ -23,6 +23,9 @@ export interface ExchangeParts {
   readonly bodyTimeoutMs: number;
   readonly stallTimeoutMs: number;
   isStopping(): boolean;
+  /** Of every reply, and of the last one of a connection. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly lastHeaders: Readonly<Record<string, string>>;
 }
 
 const noBody = new Uint8Array(0);
@@ -56,8 +59,18 @@ export class Exchange {
     const begun = pipeline.begin(this.#head);
     this.#line.onAborted(() => this.#abort());
     if ('compiled' in begun) this.#receive(begun);
+    else if (begun.endsConnection === true) this.#refuse(begun);
     else if (isFree) this.#respond(begun);
     else turns.wait(this.#room.network, () => this.#respond(begun));
+  }
+
+  /** What follows on this connection cannot be told from what this request meant: behind an answer of a later turn the library reads none of it. */
+  #refuse(reply: Reply): void {
+    this.#parts.turns.wait(this.#room.network, () => {
+      // A reply without a body would leave the connection open.
+      if (this.#isOpen && this.#head.method === 'HEAD') this.#line.close();
+      this.#respond(reply, true);
+    });
   }
 
   #receive(begun: Begun): void {
@@ -105,16 +118,18 @@ export class Exchange {
 
   /** `close`: the connection serves no other request. */
   #respond(reply: Reply, close = false): void {
-    const { stallTimeoutMs, isStopping } = this.#parts;
+    const { stallTimeoutMs, isStopping, headers, lastHeaders } = this.#parts;
     this.#received?.forget();
     this.#room.giveBackAll();
     if (!this.#isOpen) {
       this.#end();
       return;
     }
+    const isLast = close || isStopping();
     this.#sending = sendReply(this.#line, reply, {
       isHead: this.#head.method === 'HEAD',
-      close: close || isStopping(),
+      headers: isLast || this.#head.endsConnection ? lastHeaders : headers,
+      close: isLast,
       isStopping,
       stallMs: stallTimeoutMs,
       room: this.#room,

@@ -1,7 +1,7 @@
 // What the headers of every request must say and what those of every reply do say. Knows no route's rules and nothing of bodies;
 // the pipeline calls it on the way in and on the way out. Decisions, "Headers" and "Every response".
 
-import { refuseField } from '../engine/errors.ts';
+import { refuse, refuseField } from '../engine/errors.ts';
 import type { Ids } from '../engine/runtime/ids.ts';
 import type { RequestHead } from './pipeline.ts';
 import type { Budget, ToldBudget } from './rate-limiter.ts';
@@ -21,16 +21,30 @@ export function bearerOf(header: string | undefined): string | undefined {
   return header === undefined ? undefined : /^Bearer +(\S+)$/i.exec(header)?.[1];
 }
 
+/**
+ * What makes it uncertain where a request ends or whom it is for, as far as the library lets it through: it takes the first of two lengths, and every
+ * transfer coding for `chunked` (RFC 9112 §3.2, §6.1, §6.3). A proxy in front may have read it otherwise.
+ */
+export function framingProblem(headers: Readonly<Record<string, string>>): { readonly header: string; readonly problem: string } | undefined {
+  const { 'content-length': length, 'transfer-encoding': coding, host } = headers;
+  if (length !== undefined && !/^\d{1,15}$/.test(length)) return { header: 'Content-Length', problem: 'must be one number' };
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return { header: 'Transfer-Encoding', problem: 'must be chunked, once' };
+  if (length !== undefined && coding !== undefined) return { header: 'Content-Length', problem: 'must not be there beside Transfer-Encoding' };
+  if (host === undefined || !/^[\w.~!$&'()*+;=:%[\]-]*$/.test(host)) return { header: 'Host', problem: 'must name one host' };
+  return undefined;
+}
+
 /** Refuses invalid_body. */
 export function requireAccept(head: RequestHead): void {
   const accept = head.headers['accept'];
-  if (accept === undefined) refuseField('invalid_body', 'Accept', 'is required');
-  if (!admitsJson(accept)) refuseField('invalid_body', 'Accept', 'must admit application/json');
+  if (accept === undefined) refuse('invalid_body', { message: 'Accept is required: send Accept: application/json with every call.', detail: { fieldErrors: { Accept: ['is required'] } } });
+  if (!admitsJson(accept)) refuse('invalid_body', { message: 'Accept must admit application/json: send Accept: application/json with every call.', detail: { fieldErrors: { Accept: ['must admit application/json'] } } });
 }
 
 /** Refuses invalid_body. */
 export function requireJsonType(head: RequestHead): void {
-  if (!/^application\/json\s*($|;)/i.test(head.headers['content-type'] ?? '')) refuseField('invalid_body', 'Content-Type', 'must be application/json');
+  if (/^application\/json\s*($|;)/i.test(head.headers['content-type'] ?? '')) return;
+  refuse('invalid_body', { message: 'Content-Type must be application/json: send Content-Type: application/json with every body.', detail: { fieldErrors: { 'Content-Type': ['must be application/json'] } } });
 }
 
 /** Refuses invalid_body. */

@@ -16,7 +16,7 @@ import { allows, type Grant } from '../engine/scopes.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import { BodyStream, noRoomRetrySeconds, type Streamed } from './body-streams.ts';
 import { authenticate, authenticateSigned, type Credential, workspaceOf } from './credentials.ts';
-import { allowOf, bearerOf, preflightHeaders, replyHeaders, type ReplyFacts, requestIdOf, requireAccept } from './headers.ts';
+import { allowOf, bearerOf, framingProblem, preflightHeaders, replyHeaders, type ReplyFacts, requestIdOf, requireAccept } from './headers.ts';
 import type { Metrics } from './metrics.ts';
 import { mayUseSite } from './own-origin.ts';
 import type { Config } from './config.ts';
@@ -51,6 +51,8 @@ export interface Reply {
   readonly headers: Record<string, string>;
   /** Text, bytes, text in parts, or parts of bytes that are so many together; undefined for none. */
   readonly body: string | Uint8Array | AsyncIterable<string> | Streamed | undefined;
+  /** The request's own end is uncertain: nothing more is read of its connection. */
+  readonly endsConnection?: true;
 }
 
 export type Respond = (reply: Reply) => void;
@@ -162,6 +164,8 @@ export class Pipeline {
   /** Finds the route and looks at the headers. A reply ends the request here, without its body being read. */
   begin(head: RequestHead): Begun | Reply {
     const requestId = requestIdOf(head, this.#services.ids);
+    const framing = framingProblem(head.headers);
+    if (framing !== undefined) return { ...this.#refused(new Refusal('invalid_body', `${framing.header} ${framing.problem}.`, { fieldErrors: { [framing.header]: [framing.problem] } }), { head, requestId }), endsConnection: true };
     const match = this.#router.find(head.method === 'HEAD' ? 'GET' : head.method, head.path);
     if (head.method === 'OPTIONS') return this.#preflight({ head, requestId }, match.kind === 'otherMethods' ? match.methods : []);
     if (match.kind === 'otherMethods') {
@@ -399,6 +403,7 @@ export class Pipeline {
   #refused(refusal: Refusal, facts: ReplyFacts, shape = shapeAt(facts.head.path)): Reply {
     const headers = replyHeaders(facts);
     headers['Content-Type'] = `${shape.contentType}; charset=utf-8`;
+    Object.assign(headers, shape.headers);
     const retryAfter = retryAfterOf(refusal);
     if (retryAfter !== undefined) headers['Retry-After'] = String(retryAfter);
     if (refusal.status === 401) headers['WWW-Authenticate'] = 'Bearer';

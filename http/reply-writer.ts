@@ -19,6 +19,8 @@ export interface Outgoing extends Poured {
 
 export interface ReplyOptions {
   readonly isHead: boolean;
+  /** Beside the reply's own. */
+  readonly headers: Readonly<Record<string, string>>;
   /** The connection serves no other request. */
   readonly close: boolean;
   /** Whether replies that are under way are the last of their connections. */
@@ -48,7 +50,7 @@ export function sendReply(res: Outgoing, reply: Reply, options: ReplyOptions): S
   if (isMeasured(body) && body.byteLength > 0 && !options.isHead) return sendStream(res, { head: reply, body }, options);
   if (reply.status === 204 || isStreamed(body)) {
     res.cork(() => {
-      writeHead(res, reply);
+      writeHead(res, reply, options);
       // Without an argument: a length that is undefined is written as 2^63. The connection stays open, and is closed with the others.
       res.endWithoutBody();
     });
@@ -60,8 +62,9 @@ export function sendReply(res: Outgoing, reply: Reply, options: ReplyOptions): S
   return sendBody(res, { head: reply, body }, options);
 }
 
-function writeHead(res: Outgoing, reply: Reply): void {
+function writeHead(res: Outgoing, reply: Reply, { headers }: Pick<ReplyOptions, 'headers'>): void {
   res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`);
+  for (const name in headers) res.writeHeader(name, headers[name] ?? '');
   for (const name in reply.headers) res.writeHeader(name, reply.headers[name] ?? '');
 }
 
@@ -69,7 +72,7 @@ function sendBody(res: Outgoing, { head, body }: { head: Reply; body: string | U
   // Short, such as every error: it goes behind whatever waits.
   if (options.close && body.length < pieceBytes) {
     res.cork(() => {
-      writeHead(res, head);
+      writeHead(res, head, options);
       res.end(body, true);
     });
     options.done();
@@ -78,7 +81,7 @@ function sendBody(res: Outgoing, { head, body }: { head: Reply; body: string | U
   const total = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
   let isComplete = false;
   res.cork(() => {
-    writeHead(res, head);
+    writeHead(res, head, options);
     [, isComplete] = res.tryEnd(body, total);
   });
   if (isComplete) {
@@ -105,7 +108,7 @@ function sendLength(res: Outgoing, reply: Reply, options: ReplyOptions): Sending
   let isTaken = true;
   let isComplete = true;
   res.cork(() => {
-    writeHead(res, reply);
+    writeHead(res, reply, options);
     // Nothing is sent, but it tells whether the connection has taken what came before.
     [isTaken, isComplete] = res.tryEnd('', total);
     if (isTaken && !isComplete) {
@@ -148,7 +151,7 @@ function finishLater(res: Outgoing, options: ReplyOptions, goOn: (offset: number
 }
 
 function sendStream(res: Outgoing, { head, body }: { head: Reply; body: Streamed }, options: ReplyOptions): Sending {
-  res.cork(() => writeHead(res, head));
+  res.cork(() => writeHead(res, head, options));
   const pouring = pour(res, body, options.stallMs);
   void pouring.done.catch(() => undefined).finally(() => options.done());
   return { gone: () => pouring.gone() };
@@ -173,7 +176,7 @@ function sendParts(res: Outgoing, { head, body }: { head: Reply; body: AsyncIter
 
   async function run(): Promise<void> {
     try {
-      res.cork(() => writeHead(res, head));
+      res.cork(() => writeHead(res, head, options));
       for await (const part of body) {
         const bytes = Buffer.from(part);
         for (let at = 0; at < bytes.length && !isGone; at += pieceBytes) {

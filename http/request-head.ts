@@ -30,7 +30,7 @@ export class Head implements RequestHead {
   #ip: string | undefined;
 
   constructor(connection: Addressed, incoming: IncomingHead, trustProxy: boolean) {
-    this.method = incoming.getCaseSensitiveMethod().toUpperCase();
+    this.method = incoming.getCaseSensitiveMethod();
     this.path = incoming.getUrl();
     this.query = incoming.getQuery() ?? '';
     incoming.forEach((name, value) => {
@@ -47,6 +47,11 @@ export class Head implements RequestHead {
     const forwarded = this.#trustProxy ? this.headers['x-forwarded-for']?.split(',').at(-1)?.trim() : undefined;
     this.#ip ??= forwarded || addressOf(this.#connection);
     return this.#ip;
+  }
+
+  /** The library closes the connection behind the reply (RFC 9112 §9.6). */
+  get endsConnection(): boolean {
+    return this.headers['connection']?.toLowerCase() === 'close';
   }
 
   get network(): string {

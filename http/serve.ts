@@ -298,7 +298,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   const { services, engine, directory, sockets, pipeline, routes } = parts;
   const [open] = lock.openToOthers;
   if (open !== undefined) services.log.warn({ path: open, paths: lock.openToOthers.length }, 'what is in the data folder can be read by others, and is not this user\'s to close');
-  const server = createServer({ pipeline, sockets, trustProxy: config.trustProxy, tls: config.tls, bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs, ...(options.stallTimeoutMs === undefined ? {} : { stallTimeoutMs: options.stallTimeoutMs }) });
+  const server = createServer({ pipeline, sockets, trustProxy: config.trustProxy, tls: config.tls, overTlsAlone: config.tls !== undefined || config.baseUrl.startsWith('https:'), bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs, ...(options.stallTimeoutMs === undefined ? {} : { stallTimeoutMs: options.stallTimeoutMs }) });
   let orphans: Awaited<ReturnType<typeof sweepNumberPlaces>>;
   let port: number;
   let smtp: SmtpListener | undefined;

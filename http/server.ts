@@ -4,11 +4,14 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import './library-settings.ts';
+import * as library from 'uWebSockets.js';
 import { App, type HttpRequest, type HttpResponse, SSLApp, type TemplatedApp, type us_listen_socket, us_listen_socket_close, us_socket_local_port, type us_socket_context_t, type WebSocket } from 'uWebSockets.js';
 import type { TlsFiles } from './config.ts';
 import { Exchange, type ExchangeParts } from './exchange.ts';
 import { FairTurns } from './fair-turns.ts';
 import { HeldBytes, NetworkRoom } from './held-bytes.ts';
+import { framingProblem } from './headers.ts';
 import type { Pipeline } from './pipeline.ts';
 import { Head } from './request-head.ts';
 import { type Connection, type Hello, type Session, subprotocol } from './session.ts';
@@ -29,6 +32,8 @@ export interface ServerOptions {
   readonly sockets: Sockets;
   readonly trustProxy: boolean;
   readonly tls: TlsFiles | undefined;
+  /** Browsers are told to come back over TLS alone. */
+  readonly overTlsAlone: boolean;
   /** In each span of so long, a body that is not complete must have grown by 16 KiB a second. */
   readonly bodyTimeoutMs: number;
   /** A caller that takes nothing of a file for so long is let go. */
@@ -51,6 +56,11 @@ export interface Server {
 /** A form of listen() that the library has and its types have not. */
 interface ListensExclusively {
   listen(host: string, port: number, options: typeof exclusivePort, cb: (socket: us_listen_socket | false) => void): TemplatedApp;
+}
+
+/** What the library has and its types have not. `silent`: its name and version are in no reply. */
+interface Configurable {
+  _cfg(setting: 'silent'): void;
 }
 
 interface SocketData {
@@ -77,7 +87,13 @@ const drainPollMs = 10;
 const stallTimeoutMs = 30_000;
 /** LIBUS_LISTEN_EXCLUSIVE_PORT, which the package exports as a type only. Without it a second process of the same user shares the port. */
 const exclusivePort = 1;
+/** With forward secrecy and authenticated encryption alone (RFC 9325 §4.2); those of TLS 1.3 are such anyway. */
+const tls12Ciphers = ['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'].join(':');
+/** The library ends an idle connection after eight to twelve seconds; who is told so does not send another request into that. */
+const keepAliveSeconds = 7;
+const strictTransport = 'max-age=31536000';
 const text = new TextDecoder();
+(library as unknown as Configurable)._cfg('silent');
 
 export function createServer(options: ServerOptions): Server {
   const { pipeline, sockets } = options;
@@ -87,6 +103,7 @@ export function createServer(options: ServerOptions): Server {
   const apps: TemplatedApp[] = [];
   let underWay = 0;
   let stopping = false;
+  const headers = options.overTlsAlone ? { 'Strict-Transport-Security': strictTransport } : {};
   const parts: ExchangeParts = {
     pipeline,
     turns: new FairTurns(),
@@ -94,6 +111,8 @@ export function createServer(options: ServerOptions): Server {
     bodyTimeoutMs: options.bodyTimeoutMs,
     stallTimeoutMs: options.stallTimeoutMs ?? stallTimeoutMs,
     isStopping: () => stopping,
+    lastHeaders: headers,
+    headers: { ...headers, Connection: 'keep-alive', 'Keep-Alive': `timeout=${keepAliveSeconds}` },
   };
 
   function serve(res: HttpResponse, req: HttpRequest): void {
@@ -127,6 +146,10 @@ export function createServer(options: ServerOptions): Server {
         return;
       }
       const head = new Head(res, req, options.trustProxy);
+      if (framingProblem(head.headers) !== undefined) {
+        res.close();
+        return;
+      }
       const offered = (head.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
       const bearer = offered.find((name) => name.startsWith('bearer.'))?.slice('bearer.'.length) ?? /^Bearer +(\S+)$/i.exec(head.headers['authorization'] ?? '')?.[1];
       const data: SocketData = {
@@ -148,7 +171,7 @@ export function createServer(options: ServerOptions): Server {
   }
 
   function makeApp(): TemplatedApp {
-    const app = options.tls === undefined ? App() : SSLApp({ cert_file_name: options.tls.certFile, key_file_name: options.tls.keyFile });
+    const app = options.tls === undefined ? App() : SSLApp({ cert_file_name: options.tls.certFile, key_file_name: options.tls.keyFile, ssl_ciphers: tls12Ciphers });
     for (const namespace of ['agent', 'visitor'] as const) {
       app.ws<SocketData>(`/${namespace}`, {
         compression: noCompression,

@@ -23,17 +23,21 @@ function makeCertificate(folder: string, name: string): { cert: string; key: str
   return files;
 }
 
-function open(port: number): Promise<TLSSocket> {
+function open(port: number, options: { ciphers?: string; maxVersion?: 'TLSv1.2' } = {}): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', servername: 'localhost', rejectUnauthorized: false, minVersion: 'TLSv1.2' }, () => resolve(socket));
+    const socket = connect({ ...options, port, host: '127.0.0.1', servername: 'localhost', rejectUnauthorized: false, minVersion: 'TLSv1.2' }, () => resolve(socket));
     socket.on('error', reject);
   });
 }
 
 /** The status line that a request over this connection is answered with. */
-function statusOf(socket: TLSSocket): Promise<string> {
+async function statusOf(socket: TLSSocket): Promise<string> {
+  return (await replyOf(socket)).split('\r\n')[0] ?? '';
+}
+
+function replyOf(socket: TLSSocket): Promise<string> {
   return new Promise((resolve, reject) => {
-    socket.once('data', (chunk) => resolve(String(chunk).split('\r\n')[0] ?? ''));
+    socket.once('data', (chunk) => resolve(String(chunk)));
     socket.once('error', reject);
     socket.once('close', () => reject(new Error('closed')));
     socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -59,6 +63,9 @@ t.test('it serves over TLS, and takes a new certificate on SIGHUP while connecti
   t.teardown(() => void before.destroy());
   t.equal(nameOf(before), 'former');
   t.equal(await statusOf(before), 'HTTP/1.1 200 OK');
+  t.match(await replyOf(before), 'Strict-Transport-Security: max-age=31536000');
+  for (const ciphers of ['AES128-SHA', 'AES128-SHA256', 'AES256-GCM-SHA384', 'ECDHE-ECDSA-AES128-SHA']) await t.rejects(open(service.port, { ciphers, maxVersion: 'TLSv1.2' }), `${ciphers} has no forward secrecy, or no authentication of what it encrypts`);
+  for (const ciphers of ['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305']) (await open(service.port, { ciphers, maxVersion: 'TLSv1.2' })).destroy();
 
   use(next);
   const reload = async (line: RegExp): Promise<void> => {
