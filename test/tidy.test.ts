@@ -66,6 +66,15 @@ t.test('folders import only what they may', async (t) => {
   t.same(wrong, []);
 });
 
+t.test('what the service runs needs no package that is for development', async (t) => {
+  // As its manifest has it.
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { devDependencies: Record<string, string> };
+  // The build of the executable and the demo are made where everything is installed.
+  const isRun = (file: string): boolean => !/^(?:test|bench)\/|^http\/packaging\//.test(file);
+  const wrong = imports.filter(({ from, to, isOurs, isTypeOnly }) => !isOurs && !isTypeOnly && isRun(from) && Object.hasOwn(devDependencies, to)).map(({ from, to }) => `${from} imports ${to}`);
+  t.same(wrong, []);
+});
+
 t.test('the runtime knows nothing of the rules', async (t) => {
   const wrong: string[] = [];
   for (const { from, to, isOurs } of imports) {
