@@ -1,11 +1,14 @@
 // Figures for Prometheus. The only importer of prom-client. Nothing else counts; everything that is measured comes here.
 
+import { readdirSync } from 'node:fs';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Metrics {
   observeRequest(operation: string, status: number, durationMs: number): void;
   observeBatch(figures: { jobs: number; commitMs: number; syncMs: number }): void;
+  /** One attempt at outside work (a mail, a delivery): taken, to be tried again, or given up. */
+  observeOutside(kind: string, outcome: 'sent' | 'retry' | 'failed'): void;
   /** The text of GET /metrics. */
   text(): Promise<{ contentType: string; text: string }>;
   stop(): void;
@@ -30,7 +33,7 @@ const loopResolutionMs = 10;
 /** What tells how late the loop's turns are, in nanoseconds. */
 export type LoopDelay = Pick<IntervalHistogram, 'enable' | 'disable' | 'reset' | 'percentile' | 'max'>;
 
-export function createMetrics(gauges: Gauges, loop: LoopDelay = monitorEventLoopDelay({ resolution: loopResolutionMs })): Metrics {
+export function createMetrics(gauges: Gauges, about: { version: string } = { version: '' }, loop: LoopDelay = monitorEventLoopDelay({ resolution: loopResolutionMs })): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const requests = new Histogram({ name: 'switchboard_request_seconds', help: 'Time from the last header to the reply, by operation and status.', labelNames: ['operation', 'status'] as const, buckets: latencyBuckets, registers });
@@ -58,7 +61,17 @@ export function createMetrics(gauges: Gauges, loop: LoopDelay = monitorEventLoop
   gauge('switchboard_outbox_age_seconds', 'Age of the oldest outside work not done yet, over the open workspaces.', () => gauges.outboxAgeSeconds());
   gauge('switchboard_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
   gauge('switchboard_heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed);
-  gauge('switchboard_cpu_seconds_total', 'User and system time of the process.', () => { const { user, system } = process.cpuUsage(); return (user + system) / 1e6; });
+  // The names that dashboards for any process look for, beside the service's own of before.
+  gauge('process_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
+  gauge('process_start_time_seconds', 'When the process began, in seconds since 1970.', () => Math.round(performance.timeOrigin) / 1000);
+  if (process.platform === 'linux') gauge('process_open_fds', 'Open file descriptors, sockets among them.', () => readdirSync('/proc/self/fd').length);
+  const cpuSeconds = (): number => { const { user, system } = process.cpuUsage(); return (user + system) / 1e6; };
+  for (const name of ['process_cpu_seconds_total', 'switchboard_cpu_seconds_total']) {
+    // Counted by the kernel; what is told is the whole of it.
+    new Counter({ name, help: 'User and system time of the process.', registers, collect() { this.reset(); this.inc(cpuSeconds()); } });
+  }
+  new Gauge({ name: 'switchboard_build_info', help: 'Always 1; its labels say what runs.', labelNames: ['version', 'node'] as const, registers }).set({ version: about.version, node: process.versions.node }, 1);
+  const outside = new Counter({ name: 'switchboard_outside_attempts_total', help: 'Attempts at outside work, by kind and outcome: sent, retry, failed.', labelNames: ['kind', 'outcome'] as const, registers });
 
   return {
     observeRequest: (operation, status, durationMs) => requests.observe({ operation, status }, durationMs / 1000),
@@ -68,6 +81,7 @@ export function createMetrics(gauges: Gauges, loop: LoopDelay = monitorEventLoop
       batches.observe(figures.jobs);
       commands.inc(figures.jobs);
     },
+    observeOutside: (kind, outcome) => outside.inc({ kind, outcome }),
     async text() {
       const text = await registry.metrics();
       loop.reset();

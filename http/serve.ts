@@ -19,7 +19,7 @@ import { createIds, type FillRandom } from '../engine/runtime/ids.ts';
 import type { Log } from '../engine/runtime/log.ts';
 import { type SliceLengths, Slices } from '../engine/runtime/slices.ts';
 import { Turns } from '../engine/runtime/turns.ts';
-import { OutsideFailure } from '../engine/runtime/outbox.ts';
+import { isLastAttempt, OutsideFailure, type OutboxItem, type OutboxKinds } from '../engine/runtime/outbox.ts';
 import type { Workspace } from '../engine/runtime/workspace.ts';
 import type { SyncToDisk } from '../store/database.ts';
 import type { Glance } from '../store/glance.ts';
@@ -35,6 +35,7 @@ import { createMailReader, type MailReader } from '../workers/mail-reader.ts';
 import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
 import { createPasswordHasher } from '../workers/password-hasher.ts';
 import { createPasswordStrength } from '../workers/password-strength.ts';
+import { programVersion } from '../workers/program-files.ts';
 import { stripeBilling } from '../workers/providers/billing-stripe.ts';
 import { type Carrier, CarrierRefused, noCarrier } from '../workers/providers/carrier.ts';
 import { type Commerce, createCommerce } from '../workers/providers/commerce.ts';
@@ -220,7 +221,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     ids,
     random,
     deadlines: deadlineCommands,
-    outbox,
+    outbox: observed(outbox, (kind, outcome) => metrics.observeOutside(kind, outcome)),
     ceilings: ceilingsOf(config),
     glance: (path) => checkpointer.glance({ path, model: knowledge.embedder.model }),
     isKnown: (workspaceId) => directory.isWorkspace(workspaceId),
@@ -272,7 +273,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     sockets: () => sockets.counts,
     readerWaiting: () => reader.waiting,
     outboxAgeSeconds: () => outboxAgeSeconds(engine, clock),
-  });
+  }, { version: programVersion() });
   const routes: readonly Route[] = [...apiRoutes, ...systemRoutes({ routes: () => routes, metrics, baseUrl: config.baseUrl, isReady: () => composition.isReady })];
   const pipeline = new Pipeline({ services, routes, metrics, checkReplies: options.checkReplies ?? false });
   const sockets: Sockets = new Sockets(services, pipeline);
@@ -282,6 +283,28 @@ export async function compose(options: ServeOptions): Promise<Composition> {
   });
   const composition: Composition = { services, engine, directory, pipeline, sockets, routes, metrics, mail, checkpointer, mailReader, knowledge, ingestion, isReady: false };
   return composition;
+}
+
+/** The same kinds, each attempt of which is told. */
+function observed(kinds: OutboxKinds, tell: (kind: string, outcome: 'sent' | 'retry' | 'failed') => void): OutboxKinds {
+  return Object.fromEntries(
+    Object.entries(kinds).map(([name, kind]) => [
+      name,
+      {
+        ...kind,
+        async deliver(item: OutboxItem) {
+          try {
+            const answer = await kind.deliver(item);
+            tell(name, 'sent');
+            return answer;
+          } catch (error) {
+            tell(name, isLastAttempt(kind, item, error) ? 'failed' : 'retry');
+            throw error;
+          }
+        },
+      },
+    ]),
+  );
 }
 
 /** Rejects with ConfigError, DataFolderInUse, DataFolderUnusable, DatabaseUnusable (directory.db), CannotListen or CannotTakeMail. */

@@ -79,7 +79,12 @@ t.test('[observability] every figure is there and moves', async (t) => {
     t.ok((now.get('switchboard_actors') ?? 0) > 3);
     t.ok((now.get('switchboard_resident_memory_bytes') ?? 0) > 50e6);
     t.ok((now.get('switchboard_heap_used_bytes') ?? 0) > 5e6);
-    t.ok((now.get('switchboard_cpu_seconds_total') ?? 0) > (before.get('switchboard_cpu_seconds_total') ?? 0));
+    for (const name of ['switchboard_cpu_seconds_total', 'process_cpu_seconds_total']) t.ok((now.get(name) ?? 0) > (before.get(name) ?? 0), name);
+    const { body } = await service.call('GET', '//metrics', { headers: { Accept: undefined } });
+    for (const [, name, type] of body.matchAll(/^# TYPE (\S+) (\S+)$/gm)) t.equal(type === 'counter', name.endsWith('_total'), `${name} is a ${type}`);
+    t.match(body, /^switchboard_build_info\{version="\d+\.\d+\.\d+",node="22\./m);
+    t.ok((now.get('process_open_fds') ?? 1) > 0);
+    t.ok(Math.abs((now.get('process_start_time_seconds') ?? 0) * 1000 - performance.timeOrigin) < 1000);
   });
 
   t.test('age of what waits in the outbox, and what is under way', async (t) => {
@@ -90,6 +95,7 @@ t.test('[observability] every figure is there and moves', async (t) => {
     const waiting = await figures();
     t.equal(waiting.get('switchboard_outbox_age_seconds'), 42);
     t.equal(waiting.get('switchboard_outbox_under_way'), 0);
+    t.ok((waiting.get('switchboard_outside_attempts_total{kind="mail",outcome="retry"}') ?? 0) > 0, 'what did not leave is counted');
   });
 
   t.test('delay of the event loop', async (t) => {
@@ -104,7 +110,7 @@ const delay = async (metrics: Metrics, part: string): Promise<number> => parse((
 
 t.test('[observability] the 10 ms between two looks at the loop are no delay, what comes on top is, and each scrape begins anew', async (t) => {
   const looks = createHistogram();
-  const metrics = createMetrics(nothing, Object.assign(looks, { enable: () => true, disable: () => true }));
+  const metrics = createMetrics(nothing, undefined, Object.assign(looks, { enable: () => true, disable: () => true }));
   const look = (ms: number): void => looks.record(ms * 1e6);
   for (let count = 0; count < 9; count += 1) look(10);
   t.ok((await delay(metrics, 'p50')) < 0.0001);

@@ -25,3 +25,9 @@ export function readProgramFile(name: string): string {
 export function threadAsset(path: string): string {
   return `threads/${basename(path).replace(/\.ts$/, '')}.cjs`;
 }
+
+/** Of package.json. */
+export function programVersion(): string {
+  // As its manifest has it.
+  return (JSON.parse(readProgramFile('package.json')) as { version: string }).version;
+}

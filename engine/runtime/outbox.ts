@@ -75,6 +75,11 @@ export class OutsideFailure extends Error {
   }
 }
 
+/** Whether it is not tried again: asking would change nothing, or its pauses are used up. */
+export function isLastAttempt(kind: Pick<OutboxKind, 'retryDelaysMs'> | undefined, { attempts }: Pick<OutboxItem, 'attempts'>, error: unknown): boolean {
+  return (error instanceof OutsideFailure && error.permanent) || attempts >= (kind?.retryDelaysMs.length ?? 0);
+}
+
 /** Deeds under way at once, so that a slow receiver of one workspace does not hold up another's. */
 const maxPerWorkspace = 8;
 const maxInAll = 64;
@@ -211,7 +216,7 @@ export class Outbox {
       const delivered = await kind.deliver(item);
       outcome = { state: 'sent', ...(typeof delivered === 'string' ? { answer: delivered } : delivered) };
     } catch (error) {
-      const permanent = (error instanceof OutsideFailure && error.permanent) || attempts >= (kind?.retryDelaysMs.length ?? 0);
+      const permanent = isLastAttempt(kind, item, error);
       const { code, retryAfterMs, detail } = error instanceof OutsideFailure ? error : {};
       const said = { ...(code === undefined ? {} : { code }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(detail === undefined ? {} : { detail }) };
       outcome = { state: permanent ? 'failed' : 'retry', answer: error instanceof Error ? error.message : String(error), ...said };

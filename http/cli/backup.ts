@@ -9,7 +9,7 @@ import { type Config, readConfig } from '../config.ts';
 import { readKeptSecret } from '../data-folder.ts';
 import { type Command, exitCodes, say, textOf } from './command.ts';
 import { createProgress } from './progress.ts';
-import { programVersion } from './version.ts';
+import { programVersion } from '../../workers/program-files.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
 const secretBytes = 48;

@@ -11,7 +11,7 @@ import { exportedTables, rowCount, rowsOf } from '../../store/tables.ts';
 import { readConfig } from '../config.ts';
 import { type Command, exitCodes, ProgramError, textOf } from './command.ts';
 import { createProgress } from './progress.ts';
-import { programVersion } from './version.ts';
+import { programVersion } from '../../workers/program-files.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
 /** Lines are written together up to so many characters. */

@@ -2,12 +2,8 @@
 
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
-import { isExecutable, readProgramFile } from '../../workers/program-files.ts';
+import { isExecutable, programVersion } from '../../workers/program-files.ts';
 import { type Command, exitCodes, say } from './command.ts';
-
-export function programVersion(): string {
-  return (JSON.parse(readProgramFile('package.json')) as { version: string }).version;
-}
 
 export const command: Command = {
   usage: '',
