@@ -1,6 +1,7 @@
 // The parts behind the knowledge base and uploads, made once and joined: what fetches, reads and embeds pages, what searches them, where files lie.
 // Nothing runs, and no thread is started, before it is asked. serve.ts makes this and stops it.
 
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RetrievalPorts } from '../engine/retrieval.ts';
 import { type Crawler, createCrawler, robotName } from '../workers/crawler.ts';
@@ -11,6 +12,7 @@ import { createPageReader } from '../workers/page-reader.ts';
 import { createFetcher, type Fetcher } from '../workers/providers/fetcher.ts';
 import { dnsResolver, type isPublicAddress, systemResolver } from '../workers/providers/host-resolver.ts';
 import { diskObjects } from '../workers/providers/objects-disk.ts';
+import { movedObjects } from '../workers/providers/objects-moved.ts';
 import { s3Objects } from '../workers/providers/objects-s3.ts';
 import type { ObjectStore } from '../workers/providers/objects.ts';
 import { createRetriever } from '../workers/retriever.ts';
@@ -71,12 +73,17 @@ function embedderFor({ embedding, dataDir }: Config): Embedder {
   throw new ConfigError(`EMBEDDING_MODEL names ${model}, which is neither in ${modelDir ?? models} nor a folder: npm run model:pull -- ${model}`);
 }
 
+/** Files of the time before there was a bucket stay where they are. */
+function withFormer(present: ObjectStore, folder: string): ObjectStore {
+  return existsSync(folder) ? movedObjects({ present, former: diskObjects(folder) }) : present;
+}
+
 function objectsFor({ storage, dataDir }: Config, silenceMs: number | undefined): ObjectStore | undefined {
   switch (storage.provider) {
     case 'disk':
       return diskObjects(join(dataDir, 'storage'));
     case 's3':
-      return s3Objects({ ...storage, ...(silenceMs === undefined ? {} : { silenceMs }) });
+      return withFormer(s3Objects({ ...storage, ...(silenceMs === undefined ? {} : { silenceMs }) }), join(dataDir, 'storage'));
     case 'none':
       return undefined;
   }

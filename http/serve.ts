@@ -56,6 +56,7 @@ import { createInboundMail, UnacceptableMail } from './inbound-mail.ts';
 import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from './knowledge-parts.ts';
 import { createExportLinks } from './export-links.ts';
 import { createLog } from './log.ts';
+import { reachableHost, urlAt } from './listening.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { sendQueuedMail } from './outgoing-mail.ts';
 import { createPageFiles } from './page-files.ts';
@@ -336,6 +337,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     throw error;
   }
   parts.isReady = true;
+  services.objects?.check?.().catch((error: unknown) => services.log.error({ err: error }, 'files cannot be stored; uploads answer 503 until they can'));
   engine.wakeAll(visit).catch((error: unknown) => services.log.error({ err: error }, 'not every workspace could be woken; each wakes when it is asked for'));
 
   let stopping: Promise<void> | undefined;
@@ -345,7 +347,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   return {
     port,
     smtpPort: smtp?.port,
-    url: `${config.tls === undefined ? 'http' : 'https'}://${config.host === '0.0.0.0' ? '127.0.0.1' : config.host}:${port}`,
+    url: urlAt(config.tls === undefined ? 'http' : 'https', reachableHost(config.host), port),
     services,
     routes,
     async reload() {
@@ -359,7 +361,10 @@ export async function serve(options: ServeOptions): Promise<Running> {
       }
     },
     stop() {
-      stopping ??= stop();
+      if (stopping === undefined) {
+        services.log.info({}, 'stopping');
+        stopping = stop().then(() => services.log.info({}, 'stopped'));
+      }
       return stopping;
     },
   };

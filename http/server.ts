@@ -14,6 +14,7 @@ import { HeldBytes, NetworkRoom } from './held-bytes.ts';
 import { framingProblem } from './headers.ts';
 import type { Pipeline } from './pipeline.ts';
 import { Head } from './request-head.ts';
+import { whyNotListening } from './listening.ts';
 import { type Connection, type Hello, type Session, subprotocol } from './session.ts';
 import type { Sockets } from './sockets.ts';
 
@@ -206,7 +207,7 @@ export function createServer(options: ServerOptions): Server {
       (makeApp() as TemplatedApp & ListensExclusively).listen(host, port, exclusivePort, (socket) => {
         // The library's types promise a socket; it hands out false when the port is taken.
         if (!socket) {
-          reject(new CannotListen(`cannot listen on ${host}:${port}; is something else using the port?`));
+          void whyNotListening(host, port).then((reason) => reject(new CannotListen(`cannot listen on ${host}, port ${port}: ${reason}`)));
           return;
         }
         listening = socket;

@@ -42,13 +42,19 @@ t.test('a command line that is not understood exits with 2, says why and where t
 });
 
 t.test('config check says what the settings are, and no secret', async (t) => {
-  const env = { PORT: '9000', JWT_SECRET: 'hunter2'.repeat(6), MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtp://shop:hunter3@mail.example.com:587' };
+  const env = { PORT: '9000', TRUST_PROXI: '1', SMPT_URL: 'x', PATHS: 'x', JWT_SECRET: 'hunter2'.repeat(6), MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtp://shop:hunter3@mail.example.com:587' };
   const good = await runCommand(['config', 'check'], env);
   t.equal(good.code, 0);
-  t.match(good.stdout, /^port = 9000$/m);
-  t.match(good.stdout, /^jwtSecret = \(set\)$/m);
-  t.match(good.stdout, /^secretsKey = \(made once and kept in the data folder\)$/m);
-  t.match(good.stdout, /^mail\.url = smtp:\/\/shop:\(set\)@mail\.example\.com:587$/m);
+  t.match(good.stdout, /^PORT = 9000$/m);
+  t.match(good.stdout, /^HOST = 127\.0\.0\.1 \(default\)$/m);
+  t.match(good.stdout, /^STORAGE_QUOTA_BYTES = 1073741824 \(default\)$/m);
+  t.match(good.stdout, /^TRUST_PROXY = off \(default\)$/m);
+  t.match(good.stdout, /^JWT_SECRET = \(set\)$/m);
+  t.match(good.stdout, /^SECRETS_KEY = \(made once and kept in the data folder\)$/m);
+  t.match(good.stdout, /^TRUST_PROXI is no setting; is TRUST_PROXY meant\?$/m);
+  t.match(good.stdout, /^SMPT_URL is no setting; is SMTP_URL meant\?$/m);
+  t.notMatch(good.stdout, /PATHS/);
+  t.match(good.stdout, /^SMTP_URL = smtp:\/\/shop:\(set\)@mail\.example\.com:587$/m);
   t.notMatch(good.stdout, /hunter/);
   const bad = await runCommand(['config', 'check'], { PORT: 'http' });
   t.same(bad, { code: 1, stdout: '', stderr: 'switchboard: PORT must be a number from 0 to 65535, not http\n' });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readConfig } from '../http/config.ts';
+import { settingNames, unknownSettings } from '../http/setting-names.ts';
 
 t.test('everything runs with nothing set', async (t) => {
   t.same(readConfig({}), {
@@ -203,4 +204,16 @@ t.test('every variable that is read is tried above', async (t) => {
   const tried = new Set([...ofBuckets, ...good.map(([name]) => name), ...bad.map(([name]) => name), 'SMTP_URL', 'TLS_CERT_FILE', 'TLS_KEY_FILE', ...Object.keys(certificate), ...Object.keys(stripe), ...Object.keys(twilio), 'TWILIO_SMS_FROM', 'TWILIO_VOICE_FROM', 'TWILIO_API_URL', 'TWILIO_PRICING_URL']);
   t.same([...read].filter((name) => !tried.has(name)), [], 'untried');
   t.same([...tried].filter((name) => !read.has(name)), []);
+});
+
+t.test('every setting that is read has its name in the list, and nothing else has', async (t) => {
+  const source = readFileSync(join(import.meta.dirname, '../http/config.ts'), 'utf8');
+  const read = new Set([...source.matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)'/g)].map(([, name = '']) => name).filter((name) => name !== 'AC' && name !== 'MG'));
+  t.same([...read].sort(), [...settingNames].sort(), 'http/setting-names.ts');
+});
+
+t.test('a name with two slips is near its setting; another word is not', async (t) => {
+  const meant = (name: string): string | undefined => unknownSettings({ [name]: 'x' })[0]?.meant;
+  for (const [name, setting] of [['TRUST_PROXI', 'TRUST_PROXY'], ['SMPT_URL', 'SMTP_URL'], ['BASEURL', 'BASE_URL'], ['S3_BUCKETS', 'S3_BUCKET'], ['DATADIR', 'DATA_DIR']] as const) t.equal(meant(name), setting, name);
+  for (const name of ['PATH', 'HOME', 'HOSTNAME', 'SHELL', 'USER', 'LANG', 'TERM', 'NODE_ENV', 'NODE_OPTIONS', 'XDG_DATA_DIRS', 'PORT', 'PORTS', 'SWITCHBOARD_CACHE_DIR', 'npm_config_cache', 'MAIL', 'TMPDIR']) t.equal(meant(name), undefined, name);
 });

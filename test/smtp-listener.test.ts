@@ -242,7 +242,7 @@ t.test('[restart] what a crash left of mails under way is cleared; a port that i
   t.notOk(existsSync(folder));
   const folderOfTls = join(import.meta.dirname, 'fixtures', 'tls');
   const rows: [Record<string, string>, RegExp][] = [
-    [{ SMTP_LISTEN: `127.0.0.1:${again.running.smtpPort}` }, /^cannot take mail on 127\.0\.0\.1:/],
+    [{ SMTP_LISTEN: `127.0.0.1:${again.running.smtpPort}` }, /^cannot take mail on 127\.0\.0\.1, port \d+: listen EADDRINUSE/],
     [{ SMTP_LISTEN: '127.0.0.1:0', SMTP_TLS_CERT: '/nowhere/cert.pem', SMTP_TLS_KEY: join(folderOfTls, 'key.pem') }, /^\/nowhere\/cert\.pem and .* cannot be used/],
     [{ SMTP_LISTEN: '127.0.0.1:0', SMTP_TLS_CERT: join(folderOfTls, 'key.pem'), SMTP_TLS_KEY: join(folderOfTls, 'cert.pem') }, /cannot be used as a certificate/],
   ];

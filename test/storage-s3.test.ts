@@ -1,11 +1,12 @@
 // The same rules with the files in a bucket, against a server of the S3 protocol. Decisions, "Providers".
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import S3rver from 's3rver';
 import t from 'tap';
+import { s3Objects } from '../workers/providers/objects-s3.ts';
 import { type Service, startService, type Teardown } from './support/service.ts';
 
 const mb = 1024 * 1024;
@@ -88,4 +89,29 @@ t.test('[storage s3] a bucket that is not there, refuses the key or does not ans
     t.same([answer.status, answer.body.error], [503, 'service_unavailable'], name);
     if (name !== 'no such bucket') t.equal((await fetch(local(service, publicUrl))).status, 503, name);
   }
+});
+
+t.test('[storage s3] files of the time before the bucket are served, and removed, from the disk', async (t) => {
+  const before = await startService(t);
+  const owner = await before.workspace();
+  const { uploadUrl, publicUrl, key } = await presign(before, owner.token, {});
+  t.equal((await put(before, uploadUrl, 'from the disk')).status, 200);
+  await before.stop();
+  const endpoint = await startBucket(t);
+  const after = await startService(t, { dataDir: before.dataDir, clock: before.clock, env: { STORAGE_PROVIDER: 's3', S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey } });
+  t.equal(await (await fetch(local(after, publicUrl))).text(), 'from the disk');
+  const another = await presign(after, owner.token, {});
+  t.equal((await put(after, another.uploadUrl, 'from the bucket')).status, 200);
+  t.equal(await (await fetch(local(after, another.publicUrl))).text(), 'from the bucket');
+  t.notOk(existsSync(join(after.dataDir, 'storage', another.key)), 'new ones go into the bucket');
+  await after.running.services.objects?.remove(key);
+  t.equal((await fetch(local(after, publicUrl))).status, 404);
+});
+
+t.test('[storage s3] a bucket that cannot be used is said at the start', async (t) => {
+  const objects = (given: { bucket?: string; endpoint: string }) => s3Objects({ bucket, accessKey, secretKey, region: 'us-east-1', ...given });
+  const endpoint = await startBucket(t);
+  await objects({ endpoint }).check?.();
+  await t.rejects(objects({ endpoint, bucket: 'nowhere' }).check?.() ?? Promise.resolve(), { name: 'StorageUnavailable', message: /there is no bucket nowhere/ });
+  await t.rejects(objects({ endpoint: 'http://127.0.0.1:1' }).check?.() ?? Promise.resolve(), { name: 'StorageUnavailable', message: /could not be reached/ });
 });

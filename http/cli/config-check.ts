@@ -1,34 +1,43 @@
-// `switchboard config check`: what the settings are, with every secret left out, or which one cannot be used.
+// `switchboard config check`: what the settings are, by the names that the environment has, with every secret left out; or which one cannot
+// be used.
 
 import { type Config, readConfig } from '../config.ts';
+import { settingNames, unknownSettings } from '../setting-names.ts';
 import { type Command, exitCodes, say } from './command.ts';
 
-/** Fields that are shown as set or not. */
-const secrets: ReadonlySet<string> = new Set(['jwtSecret', 'secretsKey', 'authToken', 'secretKey', 'webhookSecret']);
+/** Shown as set or not. */
+const secrets: ReadonlySet<string> = new Set(['JWT_SECRET', 'SECRETS_KEY', 'S3_ACCESS_KEY', 'S3_SECRET_KEY', 'TWILIO_AUTH_TOKEN', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET']);
+/** Made once when they are not set. */
+const made: ReadonlySet<string> = new Set(['JWT_SECRET', 'SECRETS_KEY']);
 
 export const command: Command = {
   usage: '',
   description: `Reads the settings from the environment as serve would, and prints them; secrets are only said to be set.
-Exits with 1 and names the setting when one cannot be used.`,
+Exits with 1 and names the setting when one cannot be used. Variables that are named almost like a setting are pointed out.`,
   options: {},
   operands: { min: 0, max: 0 },
   async run() {
-    for (const line of linesOf(readConfig(process.env))) say(line);
+    const config = readConfig(process.env);
+    for (const name of settingNames) say(`${name} = ${valueOf(name, config)}`);
+    for (const { name, meant } of unknownSettings(process.env)) say(`${name} is no setting; is ${meant} meant?`);
     return exitCodes.done;
   },
 };
 
-function linesOf(config: Config): string[] {
-  return Object.entries(config).flatMap(([name, value]): string[] => {
-    if (typeof value === 'object' && value !== null) return Object.entries(value).map(([part, of]) => `${name}.${part} = ${shown(part, of)}`);
-    return [`${name} = ${shown(name, value)}`];
-  });
+function valueOf(name: string, config: Config): string {
+  const given = process.env[name];
+  if (given === undefined || given === '') return made.has(name) ? '(made once and kept in the data folder)' : defaultOf(name, config);
+  if (secrets.has(name)) return '(set)';
+  // An address may hold a password.
+  const url = URL.parse(given);
+  return url !== null && url.password !== '' ? given.replace(`:${url.password}@`, ':(set)@') : given;
 }
 
-function shown(name: string, value: unknown): string {
-  if (secrets.has(name)) return value === undefined ? '(made once and kept in the data folder)' : '(set)';
-  // An address may hold a password.
-  const url = typeof value === 'string' ? URL.parse(value) : null;
-  if (url !== null && url.password !== '') return value === undefined ? '' : String(value).replace(`:${url.password}@`, ':(set)@');
-  return value === undefined || value === null ? '(not set)' : String(value);
+/** What it is when nobody gave it, where there is one setting for one field. */
+function defaultOf(name: string, config: Config): string {
+  const field = name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const value = Object.entries(config).find(([key]) => key === field)?.[1];
+  if (typeof value === 'string' || typeof value === 'number') return `${value} (default)`;
+  if (typeof value === 'boolean') return `${value ? 'on' : 'off'} (default)`;
+  return '(not set)';
 }

@@ -24,7 +24,7 @@ const commands: readonly Listed[] = [
 ];
 
 /** Errors that an operator can mend; any other is a bug and keeps its stack. */
-const expected: ReadonlySet<string> = new Set(['ProgramError', 'ConfigError', 'DataFolderInUse', 'DataFolderUnusable', 'DatabaseUnusable', 'CannotListen', 'CertificateUnusable', 'CannotTakeMail', 'PullFailed', 'SecretUnreadable', 'BackupUnusable']);
+const expected: ReadonlySet<string> = new Set(['ProgramError', 'ConfigError', 'DataFolderInUse', 'DataFolderUnusable', 'DatabaseUnusable', 'CannotListen', 'CertificateUnusable', 'CannotTakeMail', 'PullFailed', 'SecretUnreadable', 'BackupUnusable', 'NativePartsUnusable']);
 
 /** Whatever starts the program: what it writes (databases and their logs, mails with links that let somebody in, backups) is for its own user alone. */
 const umask = 0o077;

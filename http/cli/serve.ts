@@ -1,6 +1,10 @@
 // `switchboard serve`: settings from the environment, the service, and a stop on SIGTERM or SIGINT within ten seconds.
 
-import { isForThisMachine, readConfig } from '../config.ts';
+import { resolve } from 'node:path';
+import { type Config, isForThisMachine, readConfig } from '../config.ts';
+import { isEveryAddress, urlAt } from '../listening.ts';
+import { unknownSettings } from '../setting-names.ts';
+import type { Running } from '../serve.ts';
 import { type Command, exitCodes, say } from './command.ts';
 
 const stopTimeoutMs = 10_000;
@@ -12,9 +16,9 @@ export const command: Command = {
   operands: { min: 0, max: 0 },
   async run() {
     const config = readConfig(process.env);
+    for (const { name, meant } of unknownSettings(process.env)) process.stderr.write(`switchboard: there is no setting ${name}; is ${meant} meant?\n`);
     // What is large is loaded when it is known to be needed.
     const { serve } = await import('../serve.ts');
-    const { resolve } = await import('node:path');
     const { keepMemoryLow, releaseMemory } = await import('../memory.ts');
     const running = await serve({ config });
     // Before anybody is told that it runs: whoever was told may stop it at once.
@@ -30,22 +34,7 @@ export const command: Command = {
         process.exit(exitCodes.failed);
       });
     });
-    const base = `${config.tls === undefined ? 'http' : 'https'}://localhost:${running.port}`;
-    say(
-      [
-        `Switchboard listens on ${running.url}`,
-        `  data    ${resolve(config.dataDir)}`,
-        `  open    ${base}/register to make a workspace, ${base}/sign-in to go on with one`,
-        `  docs    ${base}/docs`,
-        ...(isForThisMachine(config) || config.registration !== 'open' ? [] : ['  REGISTRATION=open: whoever reaches this address may make a workspace, and send mail from here; invite or off keeps strangers out']),
-        ...(config.rateLimits ? [] : ['  RATE_LIMITS=off: no call is counted against a cap']),
-        ...(config.allowPrivateWebhooks ? ['  ALLOW_PRIVATE_WEBHOOKS: webhooks and shops may be at addresses that are not public'] : []),
-        ...(config.allowPrivateCrawl ? ['  ALLOW_PRIVATE_CRAWL: crawls, imports and attachments may come from addresses that are not public'] : []),
-        ...(running.smtpPort === undefined ? [] : [`  mail    SMTP on port ${running.smtpPort}, for addresses at ${config.mailHost}`]),
-        '  or      curl -s -X POST ' + `${base}/api/v1/auth/register -H 'Content-Type: application/json' -H 'Accept: application/json' \\`,
-        `            -d '{"email":"you@example.com","password":"choose a long one here","workspaceName":"My shop","siteUrl":"https://example.com"}'`,
-      ].join('\n'),
-    );
+    say(process.stdout.isTTY ? inWords(config, running) : asLogLine(config, running));
     keepMemoryLow();
     // Made before anybody asks, by a process that nobody waits for. What cannot be made is made again, and told, when it is asked for.
     await running.services.pageFiles.document().catch(() => undefined);
@@ -54,3 +43,53 @@ export const command: Command = {
     return exitCodes.done;
   },
 };
+
+interface Welcome {
+  /** Where it listens. */
+  readonly at: string;
+  readonly open: string;
+  readonly signIn: string;
+  readonly docs: string;
+  readonly data: string;
+  /** What an operator should know of these settings. */
+  readonly warnings: readonly string[];
+}
+
+function welcomeOf(config: Config, { port, smtpPort }: Pick<Running, 'port' | 'smtpPort'>): Welcome {
+  const scheme = config.tls === undefined ? 'http' : 'https';
+  const base = urlAt(scheme, 'localhost', port);
+  return {
+    at: urlAt(scheme, config.host, port),
+    open: `${base}/register`,
+    signIn: `${base}/sign-in`,
+    docs: `${base}/docs`,
+    data: resolve(config.dataDir),
+    warnings: [
+      ...(isForThisMachine(config) || config.registration !== 'open' ? [] : ['REGISTRATION=open: whoever reaches this address may make a workspace, and send mail from here; invite or off keeps strangers out']),
+      ...(config.rateLimits ? [] : ['RATE_LIMITS=off: no call is counted against a cap']),
+      ...(config.allowPrivateWebhooks ? ['ALLOW_PRIVATE_WEBHOOKS: webhooks and shops may be at addresses that are not public'] : []),
+      ...(config.allowPrivateCrawl ? ['ALLOW_PRIVATE_CRAWL: crawls, imports and attachments may come from addresses that are not public'] : []),
+      ...(smtpPort === undefined ? [] : [`mail: SMTP on port ${smtpPort}, for addresses at ${config.mailHost}`]),
+    ],
+  };
+}
+
+/** For who started it by hand. */
+function inWords(config: Config, running: Running): string {
+  const { at, open, signIn, docs, data, warnings } = welcomeOf(config, running);
+  return [
+    `Switchboard listens on ${at}${isEveryAddress(config.host) ? ', every address of this machine' : ''}`,
+    `  data    ${data}`,
+    `  open    ${open} to make a workspace, ${signIn} to go on with one`,
+    `  docs    ${docs}`,
+    ...warnings.map((warning) => `  ${warning}`),
+    `  or      curl -s -X POST ${urlAt(config.tls === undefined ? 'http' : 'https', 'localhost', running.port)}/api/v1/auth/register -H 'Content-Type: application/json' -H 'Accept: application/json' \\`,
+    `            -d '{"email":"you@example.com","password":"choose a long one here","workspaceName":"My shop","siteUrl":"https://example.com"}'`,
+  ].join('\n');
+}
+
+/** For a file, a pipe or a journal, which hold lines of JSON and nothing else. Told whatever LOG_LEVEL is. */
+function asLogLine(config: Config, running: Running): string {
+  const { at, ...rest } = welcomeOf(config, running);
+  return JSON.stringify({ level: 30, time: new Date().toISOString(), ...rest, msg: `Switchboard listens on ${at} and serves` });
+}

@@ -41,7 +41,7 @@ if [ -n "$live" ] && ! getent passwd switchboard > /dev/null; then
 fi
 
 was_running=
-if [ -n "$live" ] && systemctl is-active --quiet switchboard; then was_running=1; fi
+if [ -n "$live" ] && command -v systemctl > /dev/null && systemctl is-active --quiet switchboard 2> /dev/null; then was_running=1; fi
 if [ -n "$was_running" ]; then
   # By the program that wrote the data, as the user that owns it.
   copy=$root/var/backups/switchboard-$(date -u +%Y%m%dT%H%M%SZ)
@@ -85,6 +85,7 @@ if [ -n "$live" ]; then
   run systemctl daemon-reload
   run systemctl enable switchboard
   run systemctl start switchboard
+  if [ -n "$dry" ]; then say 'would: run Switchboard. Nothing was changed.'; exit 0; fi
   say 'Switchboard runs. Its settings are in /etc/switchboard/environment; journalctl -u switchboard shows its log.'
 else
   say "Switchboard is below $root"

@@ -7,6 +7,11 @@ import { constants, homedir, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { getAsset, getRawAsset } from 'node:sea';
 
+/** There is no folder for them, or none that code may be loaded from. An operator can mend it. */
+class NativePartsUnusable extends Error {
+  override readonly name = 'NativePartsUnusable';
+}
+
 interface Manifest {
   /** Of all files' content: another build has another folder. */
   readonly hash: string;
@@ -27,7 +32,7 @@ export function loadNative(name: string, beside: readonly string[] = []): unknow
   try {
     process.dlopen(module, path, constants.dlopen.RTLD_LAZY);
   } catch (cause) {
-    throw new Error(`${path} cannot be loaded: ${messageOf(cause)}. If its file system is mounted noexec, set SWITCHBOARD_CACHE_DIR to a folder that is not.`, { cause });
+    throw new NativePartsUnusable(`${path} cannot be loaded: ${messageOf(cause)}. If its file system is mounted noexec, set SWITCHBOARD_CACHE_DIR to a folder that is not.`, { cause });
   }
   loaded.set(name, module.exports);
   return module.exports;
@@ -44,7 +49,7 @@ export function nativePath(name: string): string {
       problems.push(messageOf(error));
     }
   }
-  throw new Error(`there is no folder for the program's native parts: ${problems.join('; ')}. Set SWITCHBOARD_CACHE_DIR to one that this user can write.`);
+  throw new NativePartsUnusable(`there is no folder for the program's native parts: ${problems.join('; ')}. Set SWITCHBOARD_CACHE_DIR to one that this user can write.`);
 }
 
 /** In the order they are tried. */

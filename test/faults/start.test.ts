@@ -41,7 +41,7 @@ t.test('a setting that cannot be used stops the start with a message that names 
 t.test('a data folder that is missing is made; what is in it is for its owner\'s eyes', async (t) => {
   const dataDir = join(tempFolder(t), 'not', 'there', 'yet');
   const service = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
-  t.match(service.stdout, new RegExp(`data +${dataDir}`));
+  t.match(service.stdout, new RegExp(`"data":"${dataDir}"`));
   t.same(readdirSync(dataDir).filter((name) => /^(directory\.db|jwt-secret|lock|workspaces)$/.test(name)).sort(), ['directory.db', 'jwt-secret', 'lock', 'workspaces']);
   t.equal(statSync(join(dataDir, 'jwt-secret')).mode & 0o777, 0o600);
   t.same(await service.kill('SIGTERM'), { code: 0, signal: null });
@@ -121,19 +121,37 @@ t.test('a port that is taken: a message that names it, exit 1, and the data fold
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const { code, stderr } = await refused(t, { DATA_DIR: dataDir, PORT: String(port) });
   t.equal(code, 1);
-  t.equal(stderr, `switchboard: cannot listen on 127.0.0.1:${port}; is something else using the port?\n`);
+  t.equal(stderr, `switchboard: cannot listen on 127.0.0.1, port ${port}: something else uses port ${port}\n`);
   const service = await ServiceProcess.serving(t, { DATA_DIR: dataDir });
   // Two of ours on one port must not share it either.
   const second = await refused(t, { DATA_DIR: tempFolder(t), PORT: String(service.port) });
   t.equal(second.code, 1);
-  t.match(second.stderr, `cannot listen on 127.0.0.1:${service.port}`);
+  t.match(second.stderr, `cannot listen on 127.0.0.1, port ${service.port}: something else uses`);
   // Nor one that was given to the first by its number.
   const free = await freePort();
   await service.kill('SIGTERM');
   await ServiceProcess.serving(t, { DATA_DIR: dataDir, PORT: String(free) });
   const third = await refused(t, { DATA_DIR: tempFolder(t), PORT: String(free) });
   t.equal(third.code, 1);
-  t.match(third.stderr, `cannot listen on 127.0.0.1:${free}`);
+  t.match(third.stderr, `cannot listen on 127.0.0.1, port ${free}: something else uses`);
+});
+
+t.test('what is written to a pipe are lines of JSON, from the start to the stop', async (t) => {
+  const service = await ServiceProcess.serving(t, { DATA_DIR: tempFolder(t), RATE_LIMITS: 'off', LOG_LEVEL: 'info', SMPT_URL: 'x' });
+  await service.kill('SIGTERM');
+  // Each as the log writes it.
+  const lines = service.stdout.trim().split('\n').map((line) => JSON.parse(line) as { level: number; time: string; msg: string; warnings?: string[]; open?: string });
+  t.match(lines[0], { level: 30, time: /Z$/, open: `http://localhost:${service.port}/register`, warnings: [/RATE_LIMITS=off/], msg: `Switchboard listens on http://127.0.0.1:${service.port} and serves` });
+  t.same(lines.slice(-2).map(({ msg }) => msg), ['stopping', 'stopped']);
+  t.equal(service.stderr, 'switchboard: there is no setting SMPT_URL; is SMTP_URL meant?\n');
+});
+
+t.test('an address of IPv6 is shown as a browser takes it', async (t) => {
+  const started = ServiceProcess.start(t, { DATA_DIR: tempFolder(t), HOST: '::1', PORT: '0' });
+  const announced = await started.line(/listens on (\S+)/).catch(() => undefined);
+  // A machine may have no IPv6.
+  if (announced === undefined) t.match(started.stderr, /cannot listen on ::1, port 0: /);
+  else t.match(announced[1], /^http:\/\/\[::1\]:\d+$/);
 });
 
 t.test('a second process on the same data folder exits 1, names it, and harms nothing', async (t) => {

@@ -67,7 +67,7 @@ export class Host {
 
   /** What it wrote to its log so far. */
   get log(): string {
-    return this.#running.stdout.replace(/^[\s\S]*?listens on[\s\S]*?"siteUrl"[^\n]*\n/, '') + this.#running.stderr;
+    return this.#running.stdout.replace(/^.*(?:listens on|"msg":"(?:stopping|stopped)").*\n/gm, '') + this.#running.stderr;
   }
 
   /** Resolves to the milliseconds until it listened. */

@@ -82,6 +82,15 @@ export function s3Objects(settings: S3Settings): ObjectStore {
     async *read(key, { start, end }) {
       yield* await (await client()).getPartialObject(bucket, key, start, end - start + 1);
     },
+    async check() {
+      let isThere: boolean;
+      try {
+        isThere = await (await client()).bucketExists(bucket);
+      } catch (error) {
+        throw asUnavailable(error);
+      }
+      if (!isThere) throw new StorageUnavailable(`there is no bucket ${bucket}; S3_BUCKET names it, and somebody has to make it`);
+    },
     async remove(key) {
       try {
         await (await client()).removeObject(bucket, key);

@@ -10,6 +10,8 @@ export interface ObjectStore {
   read(key: string, range: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>;
   /** Nothing happens when there is none. Rejects with StorageUnavailable. */
   remove(key: string): Promise<void>;
+  /** Whether files can be kept at all, for who starts the service. Rejects with StorageUnavailable, which says why not. */
+  check?(): Promise<void>;
 }
 
 /** The disk is full or broken, or the bucket cannot be reached. It may be well again in a moment. */

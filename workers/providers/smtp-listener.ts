@@ -120,12 +120,17 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
   }
 
   const server = new SMTPServer(settings);
-  server.on('error', options.onError);
+  let isListening = false;
+  // Before, it is the caller's answer.
+  server.on('error', (error) => {
+    if (isListening) options.onError(error);
+  });
   await new Promise<void>((resolve, reject) => {
-    const failed = (cause: Error): void => reject(new CannotTakeMail(`cannot take mail on ${options.host}:${options.port}; is something else using the port?`, { cause }));
+    const failed = (cause: Error): void => reject(new CannotTakeMail(`cannot take mail on ${options.host}, port ${options.port}: ${cause.message}`, { cause }));
     server.server.once('error', failed);
     server.listen(options.port, options.host, () => {
       server.server.off('error', failed);
+      isListening = true;
       resolve();
     });
   });

@@ -1,0 +1,45 @@
+// Where the service listens, in words: addresses as people type them into a browser, and why one could not be had.
+
+import { createServer } from 'node:net';
+
+/** An IPv6 address stands in brackets in a URL (RFC 3986 §3.2.2). */
+export function urlAt(scheme: 'http' | 'https', host: string, port: number): string {
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Every address of the machine. */
+export function isEveryAddress(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+/** Where a program on this machine reaches what listens on `host`. */
+export function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}
+
+/** What stands in the way of listening there, as the system tells a second try. */
+export function whyNotListening(host: string, port: number): Promise<string> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', (error) => resolve(reasonOf(error, { host, port })));
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve('it was in use a moment ago; try again')));
+  });
+}
+
+/** Of an error of the system's. */
+export function reasonOf(error: Error, { host, port }: { host: string; port: number }): string {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return `something else uses port ${port}`;
+    case 'EACCES':
+      return `this user may not use port ${port}; ports below 1024 need a right (CAP_NET_BIND_SERVICE) or a proxy in front`;
+    case 'EADDRNOTAVAIL':
+      return `${host} is no address of this machine`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `${host} is no address and no name that can be resolved`;
+    default:
+      return error.message;
+  }
+}
