@@ -25,10 +25,11 @@ t.test('lists', async (t) => {
   const chat = await service.chat(owner);
   const goal = await service.post('/goals', { name: 'x', condition: { operator: 'equals', value: 'x' } }, owner.token);
   const webhook = await service.post('/webhooks', { url: 'https://example.com/', events: ['note.created'] }, owner.token);
+  const ofCodes = await service.post('/verify/webhooks', { url: 'https://example.com/' }, owner.token);
   const values = { conversationId: chat.id, goalId: goal.body.id, webhookId: webhook.body.id };
   const key = await makeKey(service, owner);
   const lists = service.running.routes.filter((route) => route.method === 'GET' && queryOf(route)['limit'] !== undefined);
-  const call = (route: Route, query: string) => callRoute(service, route, { values, query: `${query}${needed[route.operation] ?? ''}`, token: route.access.kind === 'visitor' ? chat.customer.token : isForKeys(route) ? key : owner.token });
+  const call = (route: Route, query: string) => callRoute(service, route, { values: route.path.startsWith('/verify/webhooks') ? { ...values, webhookId: ofCodes.body.id } : values, query: `${query}${needed[route.operation] ?? ''}`, token: route.access.kind === 'visitor' ? chat.customer.token : isForKeys(route) ? key : owner.token });
 
   t.ok(lists.length >= 6, lists.map(({ operation }) => operation).join());
 
@@ -41,7 +42,7 @@ t.test('lists', async (t) => {
       for (const good of ['1', String(maximum)]) t.equal((await call(route, `?limit=${good}`)).status, 200, good);
       for (const bad of ['0', '-1', String(maximum + 1), '1.5', 'x', '', '1e9', '1&limit=2', '%31%30%30%30']) {
         const named = { limit: [String] };
-        const body = isForKeys(route) ? { error: 'validation_error', details: named } : { statusCode: 400, error: 'invalid_query', detail: { fieldErrors: named } };
+        const body = route.path.startsWith('/verify') ? { error: 'validation_error', details: named } : { statusCode: 400, error: 'invalid_query', detail: { fieldErrors: named } };
         t.match(await call(route, `?limit=${bad}`), { status: 400, body }, bad);
       }
     });
@@ -52,7 +53,7 @@ t.test('lists', async (t) => {
         for (const good of [`2026-11-20T12:00:00.000Z|${id}`]) t.equal((await call(route, `?cursor=${encodeURIComponent(good)}`)).status, 200, good);
         for (const bad of ['', 'x', id, `|${id}`, '2026-11-20T12:00:00.000Z|', `2026-11-20T12:00:00Z|${id}`, `2026-11-20|${id}`, `2026-13-45T12:00:00.000Z|${id}`, `2026-11-20T12:00:00.000Z|${id}x`, `2026-11-20T12:00:00.000Z,${id}`, `2026-11-20T12:00:00.000Z|1`, `${'x'.repeat(101)}`]) {
           const named = { cursor: [String] };
-          const body = isForKeys(route) ? { error: 'validation_error', details: named } : { error: 'invalid_query', detail: { fieldErrors: named } };
+          const body = route.path.startsWith('/verify') ? { error: 'validation_error', details: named } : { error: 'invalid_query', detail: { fieldErrors: named } };
           t.match(await call(route, `?cursor=${encodeURIComponent(bad)}`), { status: 400, body }, bad.slice(0, 50));
         }
       });
@@ -117,5 +118,5 @@ t.test('every list of the contract that is paged by cursor is here', async (t) =
   const service = await startService(t);
   const paged = new Set(service.running.routes.filter((route) => queryOf(route)['cursor'] !== undefined).map(({ path }) => path));
   for (const path of ['/agents', '/sites', '/saved-replies', '/workspace/audit-log', '/conversations/queue', '/conversations/recently-closed']) t.ok(paged.has(path), path);
-  for (const route of service.running.routes.filter(({ path }) => paged.has(path))) t.same(paramsOf(route), route.path.startsWith('/webhooks/') ? ['webhookId'] : []);
+  for (const route of service.running.routes.filter(({ path }) => paged.has(path))) t.same(paramsOf(route), /\/webhooks\/\{webhookId\}\//.test(route.path) ? ['webhookId'] : []);
 });
