@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { tempFolder } from './support/folder.ts';
-import { runCommand } from './support/process.ts';
+import { runCommand, ServiceProcess } from './support/process.ts';
 
-const commands = [['serve'], ['backup'], ['restore'], ['verify'], ['export'], ['erase'], ['invite'], ['model', 'pull'], ['config', 'check'], ['version']];
+const commands = [['serve'], ['backup'], ['restore'], ['verify'], ['export'], ['erase'], ['health'], ['invite'], ['model', 'pull'], ['config', 'check'], ['version']];
 
 t.test('--help lists every command; each command\'s own says how it is used', async (t) => {
   const { code, stdout, stderr } = await runCommand(['--help']);
@@ -58,6 +58,15 @@ t.test('config check says what the settings are, and no secret', async (t) => {
   t.notMatch(good.stdout, /hunter/);
   const bad = await runCommand(['config', 'check'], { PORT: 'http' });
   t.same(bad, { code: 1, stdout: '', stderr: 'switchboard: PORT must be a number from 0 to 65535, not http\n' });
+});
+
+t.test('health asks the service of these settings', async (t) => {
+  const env = { DATA_DIR: tempFolder(t) };
+  const service = await ServiceProcess.serving(t, env);
+  const here = { PORT: String(service.port) };
+  t.match(await runCommand(['health'], here), { code: 0, stdout: /"status":"ready"/ });
+  await service.kill('SIGTERM');
+  t.match(await runCommand(['health'], here), { code: 1, stderr: /^switchboard: http:\/\/127\.0\.0\.1:\d+\/readyz does not answer: / });
 });
 
 t.test('version says what it is', async (t) => {

@@ -3,7 +3,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { freePort } from './support/free-port.ts';
@@ -22,7 +22,7 @@ t.test('the scripts in the README walk the main job, then one-time codes and an 
   await new Promise((done) => server.stdout.once('data', done));
 
   const script = `${scriptUnder('A conversation, from a shell')}\n${scriptUnder('One-time codes and apps, from a shell')}\n${scriptUnder('Mail')}`;
-  const env = { ...process.env, BASE: base, SMTP: `127.0.0.1:${smtpPort}`, DATA_DIR: dataDir, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}` };
+  const env = { ...process.env, BASE: base, SMTP: `127.0.0.1:${smtpPort}`, DATA_DIR: dataDir };
   const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: root, env });
   for (const line of ['visitor: Where is my order?', 'agent: Let me look that up.', 'system: Ann accepted.', 'agent: It arrives tomorrow.']) t.match(stdout, line);
   t.match(stdout, /socket: \d+ assignment\.pending/, 'the socket was told of the handshake');

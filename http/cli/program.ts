@@ -19,6 +19,7 @@ const commands: readonly Listed[] = [
   { words: ['erase'], summary: 'remove a contact or a workspace for good', load: () => import('./erase.ts') },
   { words: ['invite'], summary: 'make a code by which somebody may make a workspace', load: () => import('./invite.ts') },
   { words: ['model', 'pull'], summary: 'download a model for embeddings', load: () => import('./model-pull.ts') },
+  { words: ['health'], summary: 'ask the service on this machine whether it takes requests', load: () => import('./health.ts') },
   { words: ['config', 'check'], summary: 'check the settings and say what they are', load: () => import('./config-check.ts') },
   { words: ['version'], summary: 'say what this is', load: () => import('./version.ts') },
 ];

@@ -54,7 +54,22 @@ rmSync(work, { recursive: true });
 const mb = statSync(executable).size / 1e6;
 const gzippedMb = gzipSync(readFileSync(executable), { level: 6 }).length / 1e6;
 process.stdout.write(`dist/switchboard: ${mb.toFixed(1)} MB, ${gzippedMb.toFixed(1)} MB gzipped\n`);
+release();
 if (mb > maxMb || gzippedMb > maxGzippedMb) throw new Error(`it may have ${maxMb} MB, and ${maxGzippedMb} MB gzipped`);
+
+/** The executable with what an operator installs beside it, as a folder and as one file to hand out. */
+function release(): void {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const name = `switchboard-${version}-${process.platform}-${process.arch}`;
+  const folder = join(dist, name);
+  mkdirSync(folder);
+  copyFileSync(executable, join(folder, 'switchboard'));
+  for (const file of ['install.sh', 'switchboard.service', 'OPERATING.md', 'grafana.json']) copyFileSync(join(import.meta.dirname, file), join(folder, file));
+  for (const file of ['LICENSE', 'SECURITY.md', 'CHANGELOG.md']) copyFileSync(join(root, file), join(folder, file));
+  for (const file of ['switchboard', 'install.sh']) chmodSync(join(folder, file), 0o755);
+  execFileSync('tar', ['-czf', join(dist, `${name}.tar.gz`), '-C', dist, '--owner=0', '--group=0', name]);
+  process.stdout.write(`dist/${name}: the executable, install.sh, the unit, the documentation; the same as dist/${name}.tar.gz\n`);
+}
 
 /** Resolves to the path of the bundle. */
 async function bundle(entry: string, name: string): Promise<string> {

@@ -1,0 +1,41 @@
+// `switchboard health`: whether the service that these settings describe takes requests. For containers and watchdogs, which have no curl.
+
+import { request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import { readConfig } from '../config.ts';
+import { reachableHost, urlAt } from '../listening.ts';
+import { type Command, exitCodes, ProgramError, say } from './command.ts';
+
+const timeoutMs = 5000;
+
+export const command: Command = {
+  usage: '',
+  description: `Asks the service on this machine, found by HOST and PORT of the environment, whether it takes requests.
+Exits with 1 when it does not, or does not answer within 5 seconds.`,
+  options: {},
+  operands: { min: 0, max: 0 },
+  async run() {
+    const { tls, host, port } = readConfig(process.env);
+    const url = `${urlAt(tls === undefined ? 'http' : 'https', reachableHost(host), port)}/readyz`;
+    const { status, body } = await ask(url).catch((error: Error) => {
+      throw new ProgramError(`${url} does not answer: ${error.message}`);
+    });
+    say(body);
+    return status === 200 ? exitCodes.done : exitCodes.failed;
+  },
+};
+
+function ask(url: string): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    // Whose certificate it is makes no difference to whether it serves.
+    const request = url.startsWith('https:') ? tlsRequest(url, { rejectUnauthorized: false, timeout: timeoutMs }) : plainRequest(url, { timeout: timeoutMs });
+    request.on('timeout', () => request.destroy(new Error(`nothing for ${timeoutMs / 1000} seconds`)));
+    request.on('error', reject);
+    request.on('response', (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (text: string) => (body += text));
+      response.on('error', reject).on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+    });
+    request.end();
+  });
+}
