@@ -68,7 +68,7 @@ t.test('of what is asked of another thread one is asked in each turn; what is re
     [...names, 'read'].map(
       (name) =>
         new Promise<number>((resolve) => {
-          const begun = pipeline.begin({ method: 'GET', path: `/api/v1/${name}`, query: '', headers: { accept: '*/*', authorization: `Bearer ${owner.token}` }, ip: '192.0.2.1', startedMs: 0 });
+          const begun = pipeline.begin({ method: 'GET', path: `/api/v1/${name}`, query: '', headers: { host: 'localhost', accept: '*/*', authorization: `Bearer ${owner.token}` }, ip: '192.0.2.1', startedMs: 0 });
           if ('compiled' in begun) pipeline.finish(begun, new Uint8Array(0), ({ status }) => resolve(status));
           else resolve(begun.status);
         }),
