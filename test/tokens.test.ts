@@ -78,7 +78,7 @@ t.test('bearers', async (t) => {
 
   t.test('[4.1] register, login, forgot, reset and join take none', async (t) => {
     const open = routes.filter((route) => route.access.kind === 'public' && route.path.startsWith('/auth/')).map(({ path }) => path);
-    t.same(open.sort(), ['/auth/forgot-password', '/auth/join', '/auth/login', '/auth/register', '/auth/reset-password']);
+    t.same(open.sort(), ['/auth/forgot-password', '/auth/join', '/auth/login', '/auth/register', '/auth/registration', '/auth/reset-password']);
     t.equal((await service.call('POST', '/auth/forgot-password', { body: { email: 'nobody@example.com' }, headers: { Authorization: 'Bearer x' } })).status, 204, 'and do not look at one');
   });
 });
