@@ -192,14 +192,18 @@ export class OpenFiles {
   async #copyBackAll(isTime: (sinceMs: number) => boolean): Promise<void> {
     for (const [workspaceId, { path, sinceMs }] of this.#parked) {
       if (!isTime(sinceMs)) return;
-      const copying = this.#options.checkpoints
-        .tidy(path)
-        .then(() => void this.#parked.delete(workspaceId))
-        .catch((error: unknown) => this.#options.log.error({ workspaceId, err: error }, 'a log that was left could not be copied back; nothing in it is lost'))
-        .finally(() => this.#copying.delete(workspaceId));
-      this.#copying.set(workspaceId, copying);
-      await copying;
+      await (this.#copying.get(workspaceId) ?? this.#copyBack(workspaceId, path));
     }
+  }
+
+  #copyBack(workspaceId: string, path: string): Promise<void> {
+    const copying = this.#options.checkpoints
+      .tidy(path)
+      .then(() => void this.#parked.delete(workspaceId))
+      .catch((error: unknown) => this.#options.log.error({ workspaceId, err: error }, 'a log that was left could not be copied back; nothing in it is lost'))
+      .finally(() => this.#copying.delete(workspaceId));
+    this.#copying.set(workspaceId, copying);
+    return copying;
   }
 
   /** Halved when twice as many are open, so that it changes seldom. */

@@ -43,6 +43,18 @@ t.test('a file is parked without its log being copied back, which is done when i
   t.same(toy.read(workspaceId, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
 });
 
+t.test('a log is copied back once, however often it is looked at meanwhile, and who wants the file waits for that alone', async (t) => {
+  const copied: string[] = [];
+  const toy = startToy(t, { maxOpen: 1, checkpoint: (path) => (copied.push(path), copyBack(path)) });
+  const { workspaceId } = toy.workspace();
+  await toy.add(workspaceId, 'a');
+  await toy.settled();
+  toy.workspace();
+  toy.clock.advance(24 * 3600_000);
+  t.equal(await toy.add(workspaceId, 'a'), 2);
+  t.same(copied.filter((path) => path === fileOf(toy, workspaceId)).length, 1);
+});
+
 t.test('a log that parking left is known to be durable: opened again, nothing is asked of the disk', async (t) => {
   const disk = new HeldDisk({ isHeld: false });
   const asked: string[] = [];
