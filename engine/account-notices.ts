@@ -3,10 +3,12 @@
 // reads one goes where it always goes. Called by every command that changes who can act as an agent.
 
 import type { AgentRecord } from '../store/agents.ts';
+import { countAccountNotices, insertAccountNotice } from '../store/account-notices.ts';
 import { deviceOf } from './devices.ts';
 import { enqueueMail } from './mail.ts';
 import { oneLine } from './lines.ts';
 import { theRoster } from './roster.ts';
+import { isoTime } from './runtime/clock.ts';
 import type { Context } from './runtime/context.ts';
 import { theWorkspace } from './workspace.ts';
 
@@ -24,10 +26,13 @@ export interface AccountNotice {
   readonly origin?: Origin | undefined;
   /** What to do if it was not wanted, where that is not to choose a new password. */
   readonly advice?: string;
+  /** Of what strangers, or whoever has the password, can bring about as often as they like: no more of a kind than so many in so long. */
+  readonly atMost?: { readonly kind: string; readonly mails: number; readonly perMs: number };
 }
 
-/** Queues the mail. `agent` may have the address that it had until now. Who did it is told where that was somebody else of the workspace. */
-export function mailAccountNotice(ctx: Context, agent: Pick<AgentRecord, 'id' | 'email' | 'name'>, notice: AccountNotice): void {
+/** Queues the mail; false when there were enough of its kind. `agent` may have the address that it had until now. Who did it is told where that was somebody else of the workspace. */
+export function mailAccountNotice(ctx: Context, agent: Pick<AgentRecord, 'id' | 'email' | 'name'>, notice: AccountNotice): boolean {
+  if (notice.atMost !== undefined && !countOne(ctx, agent.id, notice.atMost)) return false;
   const workspace = oneLine(theWorkspace(ctx).name);
   const by = ctx.caller.kind === 'agent' && ctx.caller.agentId !== agent.id ? theRoster(ctx).agents.get(ctx.caller.agentId) : undefined;
   const facts = [
@@ -43,4 +48,12 @@ export function mailAccountNotice(ctx: Context, agent: Pick<AgentRecord, 'id' | 
     // Nobody wrote it, so no machine shall answer it (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
   });
+  return true;
+}
+
+/** False when there were enough. */
+function countOne(ctx: Context, agentId: string, { kind, mails, perMs }: NonNullable<AccountNotice['atMost']>): boolean {
+  if (countAccountNotices(ctx.db, { agentId, kind, since: isoTime(ctx.nowMs - perMs) }) >= mails) return false;
+  insertAccountNotice(ctx.db, { agentId, kind, sentAt: ctx.at });
+  return true;
 }

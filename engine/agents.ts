@@ -6,6 +6,7 @@ import type { Cursor } from '../store/cursor.ts';
 import { endOneTimeTokens } from '../store/one-time-tokens.ts';
 import { allAgentChannels, callingAgent, requireAdmin } from './access.ts';
 import { mailAccountNotice, type Origin } from './account-notices.ts';
+import { endSessionsOf } from './agent-sessions.ts';
 import { revokeKeysOf } from './api-keys.ts';
 import { auditingMembers } from './departments.ts';
 import { requireSeat } from './entitlements.ts';
@@ -147,6 +148,7 @@ export const deactivateAgent = command('agent.deactivate', (ctx, params: { agent
   putAgent(ctx, gone);
   endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
   endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
+  endSessionsOf(ctx, agent.id, { forgetOrigins: true });
   revokeKeysOf(ctx, agent.id);
   revokeGrantsOf(ctx, agent.id);
   ctx.audit({ action: 'agent.deleted', targetKind: 'agent', targetId: agent.id, before: agentView(agent, theRoster(ctx)), after: agentView(gone, theRoster(ctx)) });

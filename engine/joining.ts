@@ -1,11 +1,13 @@
 // How people get in: the first admin by registering, others by a join code, everybody again by a reset token. Passwords come
 // in hashed; this file never sees one. Specification 3 (agent lifecycle), 4.1, 5.
 
+import type { AgentSessionRecord } from '../store/agent-sessions.ts';
 import type { AgentRecord, NewAgent } from '../store/agents.ts';
 import { apiKeysOf } from '../store/api-keys.ts';
 import { endOneTimeTokens, findOneTimeToken, insertOneTimeToken, type OneTimeToken } from '../store/one-time-tokens.ts';
 import { allAgentChannels, callingAgent } from './access.ts';
-import { mailAccountNotice, type Origin } from './account-notices.ts';
+import { mailAccountNotice } from './account-notices.ts';
+import { endSessionsOf, openSession, type SigningIn } from './agent-sessions.ts';
 import { startSubscription } from './billing.ts';
 import { refuse } from './errors.ts';
 import { joinCodeMs, resetTokenMs } from './limits.ts';
@@ -26,7 +28,12 @@ import { addWorkspace, theWorkspace } from './workspace.ts';
 /** 128 bits. With the workspace's locator 44 characters, so that a link stays on one line of a mail. */
 const codeBytes = 16;
 
-export interface RegisterParams {
+/** Where from. Programs that make agents leave it out. */
+interface Signing {
+  readonly signing?: SigningIn;
+}
+
+export interface RegisterParams extends Signing {
   readonly agentId: string;
   readonly email: string;
   readonly passwordHash: string;
@@ -39,10 +46,15 @@ export interface RegisterParams {
   readonly trialDays?: number | undefined;
 }
 
-/** Who signed in, as the edge needs it to issue a token. */
-export interface SignedIn {
+/** Who it is, and where. */
+export interface Member {
   readonly agent: AgentRecord;
   readonly workspace: { readonly id: string; readonly name: string; readonly subdomain: string };
+}
+
+/** Who signed in, as the edge needs it to issue a token. */
+export interface SignedIn extends Member {
+  readonly session: AgentSessionRecord;
 }
 
 /** The first command of a new file: the workspace, its owner, and a site when an address was given. */
@@ -69,7 +81,7 @@ export const register = command('auth.register', (ctx, params: RegisterParams): 
   const agent = addAgent(ctx, owner);
   if (params.siteDomain !== undefined) addSite(ctx, { name: params.workspaceName, domain: params.siteDomain });
   ctx.setDeadline(maintenanceDeadline, ctx.workspaceId, ctx.nowMs + maintenanceMs);
-  return { agent, workspace };
+  return { agent, workspace, session: openSession(ctx, agent, params.signing) };
 });
 
 /** Ends every earlier code of the agent and mails a new one. */
@@ -91,7 +103,7 @@ export function requireInvited(view: View, code: string): AgentRecord {
 }
 
 /** Refuses not_found, gone. */
-export const join = command('auth.join', (ctx, params: { code: string; passwordHash: string; name?: string | undefined }): SignedIn => {
+export const join = command('auth.join', (ctx, params: Signing & { code: string; passwordHash: string; name?: string | undefined }): SignedIn => {
   const agent = requireInvited(ctx, params.code);
   const joined: AgentRecord = { ...agent, name: params.name ?? agent.name, passwordHash: params.passwordHash, joinedAt: ctx.at, status: 'available', statusSource: 'automatic', goneAt: null, deactivatedAt: null };
   endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
@@ -99,7 +111,7 @@ export const join = command('auth.join', (ctx, params: { code: string; passwordH
   // Nobody was signed in, but the code came from the agent's own mailbox.
   ctx.audit({ actorAgentId: agent.id, action: 'agent.joined', targetKind: 'agent', targetId: agent.id });
   drainQueue(ctx);
-  return { agent: joined, workspace: theWorkspace(ctx) };
+  return { agent: joined, workspace: theWorkspace(ctx), session: openSession(ctx, joined, params.signing) };
 });
 
 /** Mails a reset link that ends every earlier one. Nothing happens for an agent that has not joined. */
@@ -125,16 +137,17 @@ export function requireResetting(view: View, token: string): AgentRecord {
  * Sets the password and revokes every session of the agent, and what it allowed to apps: whoever took the account over had both. Keys are the
  * workspace's and go on; the mail names them. Refuses reset_token_expired.
  */
-export const resetPassword = command('auth.resetPassword', (ctx, params: { token: string; passwordHash: string; origin?: Origin }): SignedIn => {
+export const resetPassword = command('auth.resetPassword', (ctx, params: Signing & { token: string; passwordHash: string }): SignedIn => {
   const agent = requireResetting(ctx, params.token);
   const reset: AgentRecord = { ...agent, passwordHash: params.passwordHash, tokenVersion: agent.tokenVersion + 1 };
   endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
   putAgent(ctx, reset);
+  endSessionsOf(ctx, agent.id, { forgetOrigins: true });
   revokeGrantsOf(ctx, agent.id);
   // Nobody was signed in, but the token came from the agent's own mailbox.
   ctx.audit({ actorAgentId: agent.id, action: 'agent.reset_password', targetKind: 'agent', targetId: agent.id });
-  mailAccountNotice(ctx, reset, { subject: 'Your password was reset', text: ['A new password was chosen by a link that was mailed to you. Every sign-in of before has ended, and apps that acted for you need your consent again.', ...keysLine(ctx, agent.id)].join('\n\n'), origin: params.origin });
-  return { agent: reset, workspace: theWorkspace(ctx) };
+  mailAccountNotice(ctx, reset, { subject: 'Your password was reset', text: ['A new password was chosen by a link that was mailed to you. Every sign-in of before has ended, and apps that acted for you need your consent again.', ...keysLine(ctx, agent.id)].join('\n\n'), origin: params.signing });
+  return { agent: reset, workspace: theWorkspace(ctx), session: openSession(ctx, reset, params.signing) };
 });
 
 /** Keys act as who made them: whoever doubts an account doubts them too. */
@@ -149,6 +162,30 @@ export const logout = command('auth.logout', (ctx, _: object): void => {
   const gone: AgentRecord = { ...signedOut(ctx, agent), tokenVersion: agent.tokenVersion + 1 };
   putAgent(ctx, gone);
   leaveRouting(ctx, gone);
+  endSessionsOf(ctx, agent.id, { forgetOrigins: false });
+});
+
+/**
+ * An agent that showed its password, which must still be the one that was looked at. Refuses invalid_credentials when it was changed
+ * meanwhile.
+ */
+export const signIn = command('auth.signIn', (ctx, params: { agentId: string; passwordHash: string | null; signing: SigningIn }): SignedIn => {
+  const agent = theRoster(ctx).agents.get(params.agentId);
+  if (agent === undefined || !isActive(agent) || agent.passwordHash !== params.passwordHash) refuse('invalid_credentials');
+  return { agent, workspace: theWorkspace(ctx), session: openSession(ctx, agent, params.signing) };
+});
+
+/** Ends every sign-in, the caller's too, and begins another. Refuses invalid_credentials when the former password was changed meanwhile. */
+export const changePassword = command('auth.changePassword', (ctx, params: { formerHash: string | null; passwordHash: string; signing: SigningIn }): SignedIn => {
+  const agent = callingAgent(ctx);
+  if (agent.passwordHash !== params.formerHash) refuse('invalid_credentials');
+  const changed: AgentRecord = { ...agent, passwordHash: params.passwordHash, tokenVersion: agent.tokenVersion + 1 };
+  endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
+  putAgent(ctx, changed);
+  endSessionsOf(ctx, agent.id, { forgetOrigins: true });
+  ctx.audit({ action: 'agent.password_changed', targetKind: 'agent', targetId: agent.id });
+  mailAccountNotice(ctx, changed, { subject: 'Your password was changed', text: ['Your password was changed by somebody who was signed in as you and knew the former one. Every other sign-in has ended. Apps that act for you go on.', ...keysLine(ctx, agent.id)].join('\n\n'), origin: params.signing });
+  return { agent: changed, workspace: theWorkspace(ctx), session: openSession(ctx, changed, params.signing) };
 });
 
 function issueToken(ctx: Context, options: { agent: AgentRecord; kind: OneTimeToken['kind']; lifetimeMs: number }): string {

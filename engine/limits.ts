@@ -49,3 +49,9 @@ export const oauthCodeMs = 60_000;
 export const accessTokenMs = 3600_000;
 /** From the last use: each use brings a new one. */
 export const refreshTokenMs = 90 * 24 * 3600_000;
+/** However much a sign-in is used, it is asked for again after so long. */
+export const longestSessionMs = 90 * 24 * 3600_000;
+/** Since an agent was last there; then it is a stranger's. */
+export const knownBrowserMs = 180 * 24 * 3600_000;
+export const knownNetworkMs = 30 * 24 * 3600_000;
+export const accountNoticesKeptMs = 7 * 24 * 3600_000;

@@ -1,8 +1,11 @@
 // What a workspace forgets by itself, a little at a time, once a day: old events, settled outside work, old audit entries.
 // Specification 8, decisions 6.
 
+import { deleteAccountNoticesBefore } from '../store/account-notices.ts';
+import { deleteExpiredAgentSessions } from '../store/agent-sessions.ts';
 import { expireAudit } from '../store/audit.ts';
 import { deleteEventsBefore } from '../store/events.ts';
+import { deleteKnownOriginsBefore } from '../store/known-origins.ts';
 import { deleteOneTimeTokensBefore } from '../store/one-time-tokens.ts';
 import { deleteBillingEventsBefore } from '../store/subscriptions.ts';
 import { deleteSettledOutbox } from '../store/outbox.ts';
@@ -11,7 +14,7 @@ import { deleteExpiredOAuth } from '../store/oauth-grants.ts';
 import { deleteTalliesBefore } from '../store/tallies.ts';
 import { deleteVerificationsBefore } from '../store/verifications.ts';
 import { planOf } from './entitlements.ts';
-import { auditKeptMs, auditTombstoneMs, billingEventsKeptMs, eventsKeptMs, outboxKeptMs, verificationsKeptMs } from './limits.ts';
+import { accountNoticesKeptMs, auditKeptMs, auditTombstoneMs, billingEventsKeptMs, eventsKeptMs, knownBrowserMs, outboxKeptMs, verificationsKeptMs } from './limits.ts';
 import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
 import type { DeadlineParams } from './runtime/deadlines.ts';
@@ -35,6 +38,9 @@ export const maintain = command('workspace.maintain', (ctx, params: DeadlinePara
   const verifications = deleteVerificationsBefore(ctx.db, before(verificationsKeptMs), pageSize);
   const tokens = deleteExpiredOAuth(ctx.db, before(maintenanceMs), pageSize);
   const tallies = deleteTalliesBefore(ctx.db, ctx.at, pageSize);
-  const isMore = [events, outbox, deliveries, audit, verifications, tokens, tallies].includes(pageSize);
+  const sessions = deleteExpiredAgentSessions(ctx.db, before(maintenanceMs), pageSize);
+  const origins = deleteKnownOriginsBefore(ctx.db, before(knownBrowserMs), pageSize);
+  deleteAccountNoticesBefore(ctx.db, before(accountNoticesKeptMs));
+  const isMore = [events, outbox, deliveries, audit, verifications, tokens, tallies, sessions, origins].includes(pageSize);
   ctx.setDeadline(maintenanceDeadline, params.subjectId, ctx.nowMs + (isMore ? nextPageMs : maintenanceMs));
 });

@@ -3,9 +3,11 @@
 
 import { findByText, isApiKey, noteApiKeyUse, workspaceOfApiKey } from '../engine/api-keys.ts';
 import { findAccess, isAppToken, workspaceOfToken } from '../engine/oauth.ts';
+import { findSession, isUseNews, noteSessionUse } from '../engine/agent-sessions.ts';
 import { refuse } from '../engine/errors.ts';
 import { isActive, theRoster } from '../engine/roster.ts';
 import { type Caller, systemCaller } from '../engine/runtime/command.ts';
+import type { View } from '../engine/runtime/context.ts';
 import type { Grant } from '../engine/scopes.ts';
 import { requireSite } from '../engine/sites.ts';
 import { visitorKind } from '../engine/visitors.ts';
@@ -24,6 +26,8 @@ export interface Credential {
   readonly workspaceId: string;
   /** What a key or an app's token was limited to; undefined for who signed in. */
   readonly grant?: Grant;
+  /** The sign-in of a person; undefined for keys and apps, and for tokens of before there were sign-ins. */
+  readonly sessionId?: string | undefined;
 }
 
 const nobody: Credential = { caller: { kind: 'system' }, workspaceId: '' };
@@ -68,11 +72,33 @@ export function authenticateSigned(raw: RawRequest, signersOf: (request: SignedR
 }
 
 /** The agent that a verified token names, if the token still counts. Refuses unauthorized, token_revoked. */
-export function agentCredential(claims: AccessClaims, services: Pick<Services, 'engine'>): Credential {
-  const workspace = services.engine.workspace(claims.workspaceId) ?? refuse('unauthorized');
-  const agent = theRoster({ state: (kind, id) => workspace.registry.get(kind, id) }).agents.get(claims.agentId) ?? refuse('unauthorized');
-  if (!isActive(agent) || agent.tokenVersion !== claims.tokenVersion) refuse('token_revoked');
-  return { caller: { kind: 'agent', agentId: agent.id }, workspaceId: claims.workspaceId };
+export function agentCredential(claims: AccessClaims, services: Pick<Services, 'engine' | 'clock'>): Credential {
+  const endMs = endOf(claims, services);
+  if (endMs === 'revoked') refuse('token_revoked');
+  if (endMs <= services.clock.now()) refuse('unauthorized');
+  return { caller: { kind: 'agent', agentId: claims.agentId }, workspaceId: claims.workspaceId, sessionId: claims.sessionId };
+}
+
+/** Until when a token counts: as long as its sign-in, which may have been made longer since. `revoked`: its sign-in, or all of its agent's, were ended. 0 for nobody's. */
+export function endOf(claims: AccessClaims, { engine }: Pick<Services, 'engine'>): number | 'revoked' {
+  const workspace = engine.workspace(claims.workspaceId);
+  const view: Pick<View, 'state'> | undefined = workspace && { state: (kind, id) => workspace.registry.get(kind, id) };
+  const agent = view && theRoster(view).agents.get(claims.agentId);
+  if (view === undefined || agent === undefined) return 0;
+  if (!isActive(agent) || agent.tokenVersion !== claims.tokenVersion) return 'revoked';
+  if (claims.sessionId === undefined) return claims.expiresMs;
+  const session = findSession(view, agent.id, claims.sessionId);
+  return session === undefined ? 'revoked' : Math.min(claims.expiresMs, Date.parse(session.expiresAt));
+}
+
+/** Notes, now and then, that a sign-in is in use and where. Nobody waits for it: a use that is not noted is noted by the next. */
+export function noteUse({ caller, workspaceId, sessionId }: Credential, from: { readonly ip: string; readonly userAgent: string | null }, { engine, clock, log }: Pick<Services, 'engine' | 'clock' | 'log'>): void {
+  const workspace = sessionId === undefined || caller.kind !== 'agent' ? undefined : engine.workspace(workspaceId);
+  if (workspace === undefined || sessionId === undefined || caller.kind !== 'agent') return;
+  const session = findSession(workspace.view(caller), caller.agentId, sessionId);
+  if (session === undefined || !isUseNews(session, clock.now())) return;
+  const params = { agentId: caller.agentId, sessionId, address: from.ip, userAgent: from.userAgent };
+  engine.execute(noteSessionUse, { workspaceId, caller: systemCaller, params }).catch((error: unknown) => log.warn({ workspaceId, err: error }, 'the use of a sign-in could not be noted'));
 }
 
 /** The admin that made the key, limited to the key's scopes. Refuses unauthorized. */
@@ -111,9 +137,10 @@ function authenticateVisitor(token: string, services: Pick<Services, 'visitorTok
 export interface Known {
   readonly credential: Credential;
   readonly place: Place;
-  /** Agents: the version their token was issued for, and when it ends. */
-  readonly tokenVersion: number;
-  readonly expiresMs: number;
+  /** Agents: what their token says. */
+  readonly claims: AccessClaims | undefined;
+  /** Until when it counts for certain; then it is to be asked for again. */
+  endMs: number;
 }
 
 /** The owner of a token that was given to a socket. Refuses unauthorized, token_revoked; forbidden for a blocked visitor or an origin that is not the site's. */
@@ -123,9 +150,11 @@ export async function identify(hello: { namespace: Place['namespace']; token: st
     return identifyVisitor(hello.token, hello.origin, services);
   }
   const claims = services.accessTokens.known(hello.token) ?? (await services.accessTokens.verify(hello.token)) ?? refuse('unauthorized');
-  const { workspaceId, agentId, tokenVersion, expiresMs } = claims;
+  const { workspaceId, agentId } = claims;
   await services.engine.whenOpen(workspaceId);
-  return { credential: agentCredential(claims, services), place: { workspaceId, namespace: 'agent', personId: agentId }, tokenVersion, expiresMs };
+  const credential = agentCredential(claims, services);
+  const endMs = endOf(claims, services);
+  return { credential, place: { workspaceId, namespace: 'agent', personId: agentId }, claims, endMs: endMs === 'revoked' ? 0 : endMs };
 }
 
 function identifyVisitor(token: string, origin: string | undefined, services: Services): Known {
@@ -135,5 +164,5 @@ function identifyVisitor(token: string, origin: string | undefined, services: Se
   const view = workspace.view(credential.caller);
   const visitor = view.state(visitorKind, visitorId) ?? refuse('unauthorized');
   if (visitor.blockedAt !== null || !mayUseSite(requireSite(view, visitor.siteId), origin, services.config)) refuse('forbidden');
-  return { credential, place: { workspaceId, namespace: 'visitor', personId: visitorId }, tokenVersion: 0, expiresMs: Number.POSITIVE_INFINITY };
+  return { credential, place: { workspaceId, namespace: 'visitor', personId: visitorId }, claims: undefined, endMs: Number.POSITIVE_INFINITY };
 }

@@ -208,6 +208,7 @@ function securityOf(access: Route['access']): Json[] {
     case 'public':
       return [];
     case 'agent':
+      if (access.credential === 'person') return [{ workspaceToken: [] }];
       return [...(access.credential === 'key' ? [] : [{ workspaceToken: [] }]), { apiKey: [] }, ...(access.scope !== null && scopes[access.scope].forApps ? [access.scope, ...(access.or === undefined ? [] : [access.or])].map((scope) => ({ appToken: [scope, ...(access.also ?? [])] })) : [])];
     case 'visitor':
       return [{ visitorToken: [] }];

@@ -15,7 +15,7 @@ import { requireSite } from '../engine/sites.ts';
 import { allows, type Grant } from '../engine/scopes.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import { BodyStream, noRoomRetrySeconds, type Streamed } from './body-streams.ts';
-import { authenticate, authenticateSigned, type Credential, workspaceOf } from './credentials.ts';
+import { authenticate, authenticateSigned, type Credential, noteUse, workspaceOf } from './credentials.ts';
 import { allowOf, bearerOf, framingProblem, preflightHeaders, replyHeaders, type ReplyFacts, requestIdOf, requireAccept } from './headers.ts';
 import type { Metrics } from './metrics.ts';
 import { mayUseSite } from './own-origin.ts';
@@ -81,6 +81,7 @@ class Asked implements Call, Parts {
   caller: Caller = systemCaller;
   workspaceId = '';
   grant: Grant | undefined;
+  sessionId: string | undefined;
   params: Record<string, unknown>;
   query: Record<string, unknown>;
   body: unknown;
@@ -209,10 +210,12 @@ export class Pipeline {
     };
     try {
       const asked = new Asked(begun, body);
-      const perform = ({ caller, workspaceId, grant }: Credential): void => {
-        asked.caller = caller;
-        asked.workspaceId = workspaceId;
-        asked.grant = grant;
+      const perform = (credential: Credential): void => {
+        asked.caller = credential.caller;
+        asked.workspaceId = credential.workspaceId;
+        asked.grant = credential.grant;
+        asked.sessionId = credential.sessionId;
+        noteUse(credential, asked, this.#services);
         this.#perform(compiled, asked, settle);
       };
       const { access } = compiled.route;
@@ -453,6 +456,7 @@ function authorise(route: Route, view: View, call: Call, config: Config): void {
     const agent = callingAgent(view);
     const needsKey = access.credential === 'key' || (access.credential === 'keyOrAdmin' && agent.role !== 'admin');
     if (needsKey && call.grant === undefined) refuse('unauthorized', { message: 'A valid API key is required.' });
+    if (access.credential === 'person' && call.grant !== undefined) refuse('insufficient_scope', { message: 'Only who signed in may do this, no key and no app.' });
     if (call.grant !== undefined) requireScopes(call.grant, access);
     if (access.role === 'admin' && agent.role !== 'admin') refuse(access.roleSlug ?? 'admin_required');
     if (access.role === 'senior' && !isSenior(agent)) refuse(access.roleSlug ?? 'admin_required');

@@ -29,8 +29,8 @@ export type Access =
       readonly feature?: Feature;
       /** How this area words the refusal of a feature. */
       readonly featureSlug?: 'feature_locked' | 'plan_limit';
-      /** Only a key will do: who signed in is told unauthorized. `keyOrAdmin`: unless it is an admin. */
-      readonly credential?: 'key' | 'keyOrAdmin';
+      /** Only a key will do: who signed in is told unauthorized. `keyOrAdmin`: unless it is an admin. `person`: only who signed in, no key and no app. */
+      readonly credential?: 'key' | 'keyOrAdmin' | 'person';
     }
   | { readonly kind: 'visitor' }
   /**
@@ -78,6 +78,8 @@ export interface Call {
   readonly workspaceId: string;
   /** What a key or an app's token was limited to; undefined for who signed in. */
   readonly grant?: Grant | undefined;
+  /** The sign-in of a person; undefined for keys, apps, visitors, and for tokens of before there were sign-ins. */
+  readonly sessionId?: string | undefined;
   /** A handler that waits takes it before. */
   readonly ip: string;
   readonly userAgent: string | null;

@@ -22,6 +22,7 @@ import { knowledgeRoutes } from './routes/knowledge.ts';
 import { goalRoutes } from './routes/goals.ts';
 import { reportRoutes } from './routes/reports.ts';
 import { savedReplyRoutes } from './routes/saved-replies.ts';
+import { sessionRoutes } from './routes/sessions.ts';
 import { siteRoutes } from './routes/sites.ts';
 import { storageRoutes } from './routes/storage.ts';
 import { ticketRoutes } from './routes/tickets.ts';
@@ -38,6 +39,7 @@ import { workspaceRoutes } from './routes/workspaces.ts';
 
 export const apiRoutes: readonly Route[] = [
   ...authRoutes,
+  ...sessionRoutes,
   ...agentRoutes,
   ...workspaceRoutes,
   ...conversationRoutes,

@@ -267,6 +267,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     widgetFiles: createWidgetFiles(bundleForBrowsers),
     pageFiles: createPageFiles(bundlePages),
     dropVisitor: (workspaceId, visitorId) => sockets.dropVisitor(workspaceId, visitorId),
+    dropEnded: (workspaceId, agentId) => sockets.dropEnded(workspaceId, agentId),
   };
 
   const metrics = createMetrics({

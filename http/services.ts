@@ -73,4 +73,6 @@ export interface Services extends RetrievalPorts {
   readonly pageFiles: PageFiles;
   /** Ends the visitor's open sockets: it was blocked. */
   dropVisitor(workspaceId: string, visitorId: string): void;
+  /** Ends the agent's open sockets whose sign-in was ended. */
+  dropEnded(workspaceId: string, agentId: string): void;
 }

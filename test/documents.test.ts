@@ -227,7 +227,8 @@ t.test('the OpenAPI document', async (t) => {
       const { access } = route;
       const forPeople = access.kind === 'agent' && access.credential === 'key' ? [] : [{ workspaceToken: [] }];
       const forApps = access.kind === 'agent' && access.scope !== null && access.scope !== 'verify' ? [access.scope, ...(access.or === undefined ? [] : [access.or])].map((scope) => ({ appToken: [scope, ...(access.also ?? [])] })) : [];
-      const scheme = { public: [], agent: [...forPeople, { apiKey: [] }, ...forApps], visitor: [{ visitorToken: [] }], signed: [{ signature: [] }] }[access.kind];
+      const forKeys = access.kind === 'agent' && access.credential === 'person' ? [] : [{ apiKey: [] }];
+      const scheme = { public: [], agent: [...forPeople, ...forKeys, ...forApps], visitor: [{ visitorToken: [] }], signed: [{ signature: [] }] }[access.kind];
       t.same(operationOf(route).security, scheme, route.operation);
     }
     t.same(Object.keys(document.components.securitySchemes).sort(), ['apiKey', 'appToken', 'signature', 'visitorToken', 'workspaceToken']);

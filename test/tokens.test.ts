@@ -16,7 +16,7 @@ t.test('bearers', async (t) => {
   const stranger = await service.workspace();
   const { routes, services } = service.running;
   const anyId = '0194b7a6-1111-7111-8111-111111111111';
-  const values = Object.fromEntries(['agentId', 'departmentId', 'ruleId', 'siteId', 'replyId', 'conversationId', 'noteId', 'phoneNumberId', 'voicemailId', 'visitorId', 'workspaceId', 'messageId', 'domainId', 'jobId', 'documentId', 'articleId', 'keyId', 'webhookId', 'deliveryId', 'campaignId', 'goalId', 'contactId', 'exportId', 'verificationId', 'factorId', 'serviceId', 'appId'].map((name) => [name, anyId]));
+  const values = Object.fromEntries(['agentId', 'departmentId', 'ruleId', 'siteId', 'replyId', 'conversationId', 'noteId', 'phoneNumberId', 'voicemailId', 'visitorId', 'workspaceId', 'messageId', 'domainId', 'jobId', 'documentId', 'articleId', 'keyId', 'webhookId', 'deliveryId', 'campaignId', 'goalId', 'contactId', 'exportId', 'verificationId', 'factorId', 'serviceId', 'appId', 'sessionId'].map((name) => [name, anyId]));
   values['email'] = 'nobody@example.com';
   const authenticated = routes.filter(({ access }) => access.kind !== 'public');
 

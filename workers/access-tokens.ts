@@ -1,4 +1,4 @@
-// Workspace tokens: signed JWTs (RFC 7519, HS256) that name an agent and the version of its tokens. The only importer of jose.
+// Workspace tokens: signed JWTs (RFC 7519, HS256) that name an agent, the version of its tokens and a sign-in. The only importer of jose.
 
 import { errors, jwtVerify, SignJWT } from 'jose';
 
@@ -7,6 +7,8 @@ export interface AccessClaims {
   readonly workspaceId: string;
   /** The agent's tokenVersion when it was issued; a later one revokes it. */
   readonly tokenVersion: number;
+  /** The sign-in that it is of, which may end before it; undefined for a token of before there were such. */
+  readonly sessionId?: string | undefined;
   readonly expiresMs: number;
 }
 
@@ -28,7 +30,7 @@ export function createAccessTokens(secret: string, now: () => number): AccessTok
 
   return {
     async issue(claims) {
-      return new SignJWT({ wid: claims.workspaceId, ver: claims.tokenVersion })
+      return new SignJWT({ wid: claims.workspaceId, ver: claims.tokenVersion, ...(claims.sessionId === undefined ? {} : { sid: claims.sessionId }) })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
         .setSubject(claims.agentId)
         .setIssuedAt(Math.floor(now() / 1000))
@@ -44,9 +46,9 @@ export function createAccessTokens(secret: string, now: () => number): AccessTok
     async verify(token) {
       try {
         const { payload } = await jwtVerify(token, key, { algorithms: ['HS256'], requiredClaims: ['sub', 'exp'], currentDate: new Date(now()) });
-        const { sub, exp, wid, ver } = payload;
-        if (typeof sub !== 'string' || typeof wid !== 'string' || typeof ver !== 'number' || exp === undefined) return undefined;
-        const claims: AccessClaims = { agentId: sub, workspaceId: wid, tokenVersion: ver, expiresMs: exp * 1000 };
+        const { sub, exp, wid, ver, sid } = payload;
+        if (typeof sub !== 'string' || typeof wid !== 'string' || typeof ver !== 'number' || exp === undefined || (sid !== undefined && typeof sid !== 'string')) return undefined;
+        const claims: AccessClaims = { agentId: sub, workspaceId: wid, tokenVersion: ver, sessionId: sid, expiresMs: exp * 1000 };
         if (cache.size >= remembered) cache.clear();
         cache.set(token, claims);
         return claims;

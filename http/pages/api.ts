@@ -31,6 +31,8 @@ export class ApiError extends Error {
   }
 }
 
+/** A wrong password is no reason to be signed out. */
+const signedOutSlugs: ReadonlySet<string> = new Set(['unauthorized', 'token_revoked']);
 const tokenKey = 'switchboard.token';
 const timeoutMs = 20_000;
 const maxAttempts = 3;
@@ -108,7 +110,7 @@ async function ask<Answer>(method: string, path: string, { query = {}, body, sig
   if (response.ok) return answer as Answer;
   const { error = 'server_error', message, detail, details, retryAfter } = (answer ?? {}) as { error?: string; message?: string; detail?: Record<string, unknown>; details?: Record<string, readonly string[]>; retryAfter?: number };
   // The sign-in is over: whoever shows a page is led to sign in again, and back.
-  if (response.status === 401 && sentToken !== null && sentToken === token.value && path !== '/auth/login') keepToken(null);
+  if (signedOutSlugs.has(error) && sentToken !== null && sentToken === token.value) keepToken(null);
   // The verification area words its errors in its own way: fields under `details`, and often no sentence.
   const sentence = message ?? (details === undefined ? `The server answered ${response.status}.` : 'Something in it is not as it must be.');
   throw new ApiError(response.status, error, sentence, { ...detail, ...(details === undefined ? {} : { fieldErrors: details }), ...(retryAfter === undefined ? {} : { retryAfter }) });

@@ -12,6 +12,7 @@ import { followLinks, match, navigate, path, query } from './location.ts';
 import type { PageName } from './paths.ts';
 import { isSignedIn, me, meFailure, readMe } from './session.ts';
 import { NotFound, Shell } from './shell.tsx';
+import { stayWhileWorking } from './staying.ts';
 import { applyTheme } from './theme.ts';
 
 interface PageProps {
@@ -80,6 +81,7 @@ applyTheme();
 followLinks();
 listenForKeys();
 goLive();
+stayWhileWorking();
 // For whoever looks after a page from outside, as tests do.
 effect(() => {
   document.documentElement.dataset['connection'] = connection.value;

@@ -4,6 +4,8 @@ import { computed, effect, signal, untracked } from '@preact/signals';
 import { call, keepToken, token } from './api.ts';
 import { connection, onEvent, onResync } from './live.ts';
 import type { Agent, AgentStatus, Role, Workspace } from './records.ts';
+import { noteSignIn } from './staying.ts';
+import { thisBrowser } from './this-browser.ts';
 
 export interface Me {
   readonly agent: Agent;
@@ -53,13 +55,15 @@ export async function readMe(current: string | null = token.peek()): Promise<voi
 }
 
 /** For register, login and join, whose answers all hold a token. */
-export async function signIn(path: '/auth/register' | '/auth/login' | '/auth/join', body: unknown): Promise<void> {
-  const { token: given } = await call<{ token: string }>('POST', path, { body });
+export async function signIn(path: '/auth/register' | '/auth/login' | '/auth/join', body: object): Promise<void> {
+  const { token: given } = await call<{ token: string }>('POST', path, { body: { ...body, browser: thisBrowser() } });
+  noteSignIn();
   keepToken(given);
 }
 
-/** On this browser alone: the token is forgotten. */
+/** On this browser alone. Without a connection the token is forgotten all the same, and ends by itself. */
 export function signOut(): void {
+  call('DELETE', '/me/sessions/current').catch(() => undefined);
   keepToken(null);
 }
 

@@ -2,40 +2,25 @@
 
 import Type from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';
-import { join, logout, register, requestReset, requireInvited, requireResetting, resetPassword, type SignedIn } from '../../engine/joining.ts';
-import { minPasswordChars, minPasswordScore } from '../../engine/limits.ts';
+import { join, logout, register, requestReset, requireInvited, requireResetting, resetPassword, signIn } from '../../engine/joining.ts';
 import { workspaceIdIn } from '../../engine/locator.ts';
-import { comeBack, isSignedOut } from '../../engine/presence.ts';
-import { isoTime } from '../../engine/runtime/clock.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import { hostNameOf } from '../../engine/sites.ts';
 import { modeNow, requireMayRegister } from '../../engine/registration.ts';
 import { slugOf } from '../../engine/text.ts';
 import { theWorkspace } from '../../engine/workspace.ts';
-import { networkOf } from '../network-address.ts';
 import { ceilingsOf } from '../config.ts';
+import { AnyPassword, Password, requireStrong } from '../passwords.ts';
 import { route } from '../route.ts';
-import { Email, Id, Name, Role, Time, TypedUrl } from '../schemas.ts';
+import { Email, Name, TypedUrl } from '../schemas.ts';
 import type { Services } from '../services.ts';
-import { findAgent, signIn } from '../sign-in.ts';
+import { findAgent, findByPassword, tryAt } from '../sign-in.ts';
+import { answerSignedIn, Browser, SignedInAnswer, signingOf } from '../signed-in.ts';
 import { signInsPerMinute, signInsPerNetwork } from '../sign-in-guard.ts';
 
-const Session = Type.Object({
-  token: Type.String({ description: 'A workspace token, to be sent as Authorization: Bearer.' }),
-  expiresAt: Time,
-  agent: Type.Object({ id: Id, email: Email, role: Role, workspaceId: Id }),
-  workspace: Type.Object({ id: Id, name: Type.String(), subdomain: Type.String() }),
-});
-
-/** Longer ones are refused rather than hashed at length. */
-const Password = Type.String({ minLength: minPasswordChars, maxLength: 1024 });
 const InviteCode = Type.String({ minLength: 1, maxLength: 200, description: 'Where new workspaces are taken by invitation: what `switchboard invite` made.' });
 const readsPerMinute = 120;
-const anyPassword = Type.String({ minLength: 1, maxLength: 1024 });
-const dayMs = 24 * 3600_000;
-/** Shorter pieces of a name or an address are in every password. */
-const minKnownChars = 3;
 
 export const authRoutes = [
   route({
@@ -48,20 +33,22 @@ export const authRoutes = [
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 5 },
     httpOnly: true,
-    body: Type.Object({ email: Email, password: Password, workspaceName: Name, siteUrl: Type.Optional(TypedUrl), inviteCode: Type.Optional(InviteCode) }),
-    reply: { status: 201, schema: Session },
+    body: Type.Object({ email: Email, password: Password, workspaceName: Name, siteUrl: Type.Optional(TypedUrl), inviteCode: Type.Optional(InviteCode), browser: Browser }),
+    reply: { status: 201, schema: SignedInAnswer },
     refusals: ['email_taken', 'forbidden'],
-    async run({ body, ip }, services) {
+    async run(call, services) {
+      const { body } = call;
       const { engine, directory, ids, hasher, config } = services;
+      const signing = signingOf(call, services, body.browser);
       const email = body.email.toLowerCase();
       const name = body.workspaceName;
       const siteDomain = body.siteUrl === undefined ? undefined : hostOf(body.siteUrl);
       const codeId = body.inviteCode === undefined ? undefined : (services.registrationCodes.idIn(body.inviteCode, services.clock.now()) ?? null);
-      const registration = { mode: config.registration, ceilings: ceilingsOf(config), network: networkOf(ip), codeId };
+      const registration = { mode: config.registration, ceilings: ceilingsOf(config), network: signing.network, codeId };
       requireMayRegister(directory.db, registration);
       await requireStrong(services, { password: body.password, field: 'password', known: [email, name] });
       if (directory.findEmail(email) !== undefined) refuse('email_taken');
-      const passwordHash = await hasher.hash(body.password, networkOf(ip));
+      const passwordHash = await hasher.hash(body.password, signing.network);
       const workspaceId = ids.uuid();
       const agentId = ids.uuid();
       const signedIn = await directory.withWorkspace(
@@ -69,12 +56,12 @@ export const authRoutes = [
         {
           make: async (subdomain) => {
             await engine.create(workspaceId);
-            return engine.execute(register, { workspaceId, caller: systemCaller, params: { agentId, email, passwordHash, workspaceName: name, subdomain, siteDomain, autoCloseDays: config.autoCloseDays, trialDays: config.billing.provider === 'stripe' ? config.billing.trialDays : undefined } });
+            return engine.execute(register, { workspaceId, caller: systemCaller, params: { agentId, email, passwordHash, workspaceName: name, subdomain, siteDomain, autoCloseDays: config.autoCloseDays, trialDays: config.billing.provider === 'stripe' ? config.billing.trialDays : undefined, signing } });
           },
           remove: () => engine.discard(workspaceId),
         },
       );
-      return sessionOf(services, signedIn);
+      return answerSignedIn(services, signedIn);
     },
   }),
 
@@ -99,15 +86,20 @@ export const authRoutes = [
     path: '/auth/login',
     tag: 'Auth',
     summary: 'Sign in',
-    description: 'One answer for an unknown email and a wrong password, in the same time.',
+    description:
+      'One answer for an unknown email and a wrong password, in the same time. Five tries a minute of one email. From the twentieth wrong one in a row each has to wait, a minute and then twice as long up to an hour; ' +
+      'the agent is told by mail, once a day. Who comes from a browser (`browser`) or a network that the account was signed in from lately is counted for itself: strangers who try the account keep it out of nothing.',
     access: { kind: 'public' },
     limit: { by: 'account', perMinute: signInsPerMinute, networkPerMinute: signInsPerNetwork },
     httpOnly: true,
-    body: Type.Object({ email: Email, password: anyPassword }),
-    reply: { status: 200, schema: Session },
+    body: Type.Object({ email: Email, password: AnyPassword, browser: Browser }),
+    reply: { status: 200, schema: SignedInAnswer },
     refusals: ['invalid_credentials'],
-    async run({ body, ip }, services) {
-      return sessionOf(services, (await signIn(services, { ...body, ip, operation: 'auth.login' })) ?? refuse('invalid_credentials'));
+    async run(call, services) {
+      const { body } = call;
+      const signing = signingOf(call, services, body.browser);
+      const { agent, workspace } = (await findByPassword(services, { ...body, origin: signing, operation: 'auth.login' })) ?? refuse('invalid_credentials');
+      return answerSignedIn(services, await services.engine.execute(signIn, { workspaceId: workspace.id, caller: systemCaller, params: { agentId: agent.id, passwordHash: agent.passwordHash, signing } }));
     },
   }),
 
@@ -117,16 +109,17 @@ export const authRoutes = [
     path: '/auth/forgot-password',
     tag: 'Auth',
     summary: 'Ask for a reset link',
-    description: 'Always 204. The link works once, for 30 minutes, until the next is asked for. One address is sent ten an hour, from wherever they are asked for.',
+    description: 'Always 204. The link works once, for 30 minutes, until the next is asked for. One address is sent ten an hour, from wherever they are asked for; who asks from where the account is known has ten of its own.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 3 },
     httpOnly: true,
-    body: Type.Object({ email: Email }),
+    body: Type.Object({ email: Email, browser: Browser }),
     reply: { status: 204, schema: null },
     refusals: [],
-    async run({ body }, services) {
-      services.signInGuard.requireResetMail(body.email);
+    async run(call, services) {
+      const { body } = call;
       const found = await findAgent(services, body.email);
+      services.signInGuard.requireResetMail(tryAt(services, found, { email: body.email, origin: signingOf(call, services, body.browser) }));
       // An unknown address waits for a disk too, so that the time tells nothing.
       if (found === undefined) await services.directory.change(() => undefined);
       else await services.engine.execute(requestReset, { workspaceId: found.workspace.id, caller: systemCaller, params: { agentId: found.agent.id, baseUrl: services.config.baseUrl } });
@@ -143,15 +136,17 @@ export const authRoutes = [
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 5 },
     httpOnly: true,
-    body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }), newPassword: Password }),
-    reply: { status: 200, schema: Session },
+    body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }), newPassword: Password, browser: Browser }),
+    reply: { status: 200, schema: SignedInAnswer },
     refusals: ['reset_token_expired'],
-    async run({ body, ip, userAgent }, services) {
+    async run(call, services) {
+      const { body } = call;
+      const signing = signingOf(call, services, body.browser);
       const view = (await viewOfSecret(services, body.token)) ?? refuse('reset_token_expired');
       const agent = requireResetting(view, body.token);
       await requireStrong(services, { password: body.newPassword, field: 'newPassword', known: [agent.email, agent.name, theWorkspace(view).name] });
-      const passwordHash = await services.hasher.hash(body.newPassword, networkOf(ip));
-      return sessionOf(services, await services.engine.execute(resetPassword, { workspaceId: view.workspaceId, caller: systemCaller, params: { token: body.token, passwordHash, origin: { address: ip, userAgent } } }));
+      const passwordHash = await services.hasher.hash(body.newPassword, signing.network);
+      return answerSignedIn(services, await services.engine.execute(resetPassword, { workspaceId: view.workspaceId, caller: systemCaller, params: { token: body.token, passwordHash, signing } }));
     },
   }),
 
@@ -179,45 +174,27 @@ export const authRoutes = [
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 5 },
     httpOnly: true,
-    body: Type.Object({ code: Type.String({ minLength: 1, maxLength: 200 }), password: Password, name: Type.Optional(Name) }),
-    reply: { status: 200, schema: Session },
+    body: Type.Object({ code: Type.String({ minLength: 1, maxLength: 200 }), password: Password, name: Type.Optional(Name), browser: Browser }),
+    reply: { status: 200, schema: SignedInAnswer },
     refusals: ['gone', 'email_taken'],
-    async run({ body, ip }, services) {
+    async run(call, services) {
+      const { body } = call;
+      const signing = signingOf(call, services, body.browser);
       const view = (await viewOfSecret(services, body.code)) ?? refuse('not_found');
       const agent = requireInvited(view, body.code);
       await requireStrong(services, { password: body.password, field: 'password', known: [agent.email, body.name ?? agent.name, theWorkspace(view).name] });
-      const passwordHash = await services.hasher.hash(body.password, networkOf(ip));
+      const passwordHash = await services.hasher.hash(body.password, signing.network);
       const { workspaceId } = view;
-      const joining = () => services.engine.execute(join, { workspaceId, caller: systemCaller, params: { code: body.code, passwordHash, name: body.name } });
-      return sessionOf(services, await services.directory.changeSignIn({ workspaceId, agentId: agent.id, email: agent.email.toLowerCase(), taken: 'email_taken' }, joining));
+      const joining = () => services.engine.execute(join, { workspaceId, caller: systemCaller, params: { code: body.code, passwordHash, name: body.name, signing } });
+      return answerSignedIn(services, await services.directory.changeSignIn({ workspaceId, agentId: agent.id, email: agent.email.toLowerCase(), taken: 'email_taken' }, joining));
     },
   }),
 ];
-
-/** The body of register, login, reset and join: a new token for who signed in, and is available again if it had signed out. */
-async function sessionOf(services: Services, { agent, workspace }: SignedIn) {
-  if (isSignedOut(agent)) await services.engine.execute(comeBack, { workspaceId: workspace.id, caller: systemCaller, params: { agentId: agent.id } });
-  const expiresMs = services.clock.now() + services.config.tokenTtlDays * dayMs;
-  const token = await services.accessTokens.issue({ agentId: agent.id, workspaceId: workspace.id, tokenVersion: agent.tokenVersion, expiresMs });
-  return {
-    token,
-    expiresAt: isoTime(Math.floor(expiresMs / 1000) * 1000),
-    agent: { id: agent.id, email: agent.email, role: agent.role, workspaceId: workspace.id },
-    workspace: { id: workspace.id, name: workspace.name, subdomain: workspace.subdomain },
-  };
-}
 
 async function viewOfSecret(services: Services, secret: string): Promise<View | undefined> {
   const workspaceId = workspaceIdIn(secret);
   if (workspaceId !== undefined) await services.engine.whenOpen(workspaceId);
   return workspaceId === undefined ? undefined : services.engine.workspace(workspaceId)?.view(systemCaller);
-}
-
-/** Refuses invalid_body for what can be guessed, the more so by who knows the person and the workspace. */
-async function requireStrong(services: Services, options: { password: string; field: string; known: readonly string[] }): Promise<void> {
-  const words = options.known.flatMap((text) => [text, ...text.split('@'), ...text.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length >= minKnownChars);
-  const score = await services.strength.score(options.password, words);
-  if (score < minPasswordScore) refuseField('invalid_body', options.field, 'is too easy to guess; use a longer or less common one');
 }
 
 /** An address in brackets is where the service itself may be reached, but nobody's site. */

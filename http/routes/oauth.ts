@@ -12,7 +12,8 @@ import { authenticateClient, clientOf, isLive, mayServe } from '../oauth-clients
 import { consentPage, consentRefusedPage } from '../consent-page.ts';
 import { type OtherReply, type RawReply, route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { signIn } from '../sign-in.ts';
+import { findByPassword } from '../sign-in.ts';
+import { signingOf } from '../signed-in.ts';
 import { signInsPerMinute, signInsPerNetwork } from '../sign-in-guard.ts';
 
 const tag = 'OAuth';
@@ -68,12 +69,14 @@ export const oauthRoutes = [
     reply: { status: 303, schema: null },
     otherReplies: { 401: { description: 'The page again: the email or the password is wrong.', contentType: 'text/html' }, 403: { description: 'The page again: the app may not serve this workspace, or asks for what only an admin can allow.', contentType: 'text/html' } },
     refusals: [],
-    async send({ body: { email = '', password = '', decision, ...parameters }, ip }, services) {
+    async send(call, services) {
+      const { email = '', password = '', decision, ...parameters } = call.body;
+      const origin = signingOf(call, services, undefined);
       const request = judge(services, parameters);
       if ('status' in request) return request;
       if (decision !== 'allow') return goBack(services, request, { error: 'access_denied', error_description: 'The agent did not allow it.' });
       const again = (problem: string, status: number): RawReply => ({ ...consent(services, request, { parameters, email, problem }), status });
-      const found = await signIn(services, { email, password, ip, operation: 'oauth.decide' });
+      const found = await findByPassword(services, { email, password, origin, operation: 'oauth.decide' });
       if (found === undefined) return again('The email or the password is wrong.', 401);
       const client = clientOf(services, request.app.clientId);
       const workspaceId = found.workspace.id;

@@ -34,6 +34,7 @@ import { webhookRights } from './workspace/0032-webhook-rights.ts';
 import { tallies } from './workspace/0033-tallies.ts';
 import { presence } from './workspace/0034-presence.ts';
 import { departmentsLeft } from './workspace/0035-departments-left.ts';
+import { agentSessions } from './workspace/0036-agent-sessions.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
 export const workspaceMigrations: readonly Migration[] = [
@@ -72,4 +73,5 @@ export const workspaceMigrations: readonly Migration[] = [
   tallies,
   presence,
   departmentsLeft,
+  agentSessions,
 ];

@@ -153,13 +153,13 @@ type Fetch = typeof fetch;
 const realFetch: Fetch = fetch;
 
 /** What passes between the page and its service from now on; `undefined` leaves it alone. */
-export function onRequest(way: ((request: { readonly method: string; readonly path: string; send(): Promise<Response> }) => Promise<Response>) | undefined): void {
+export function onRequest(way: ((request: { readonly method: string; readonly path: string; readonly init: RequestInit; send(): Promise<Response> }) => Promise<Response>) | undefined): void {
   globalThis.fetch =
     way === undefined
       ? realFetch
       : (input, init) => {
           const url = new URL(String(input));
-          return way({ method: init?.method ?? 'GET', path: url.pathname.replace('/api/v1', '') + url.search, send: () => realFetch(input, init) });
+          return way({ method: init?.method ?? 'GET', path: url.pathname.replace('/api/v1', '') + url.search, init: init ?? {}, send: () => realFetch(input, init) });
         };
 }
 

@@ -21,6 +21,7 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'auth.forgotPassword': () => ({ email: 'nobody@example.com' }),
   'auth.resetPassword': () => ({ token: 'x', newPassword: 'correct horse battery staple' }),
   'auth.join': () => ({ code: 'x', password: 'correct horse battery staple' }),
+  'me.changePassword': () => ({ currentPassword: 'x', newPassword: 'another horse battery staple' }),
   'agent.setStatus': () => ({ status: 'away' }),
   'agent.invite': () => ({ email: `${unique()}@example.com`, name: 'x', role: 'agent' }),
   'agent.update': () => ({ name: 'x' }),

@@ -48,6 +48,7 @@ export async function oneOfEverything(service: Service, owner: Person & { siteId
   const app = await service.post('/oauth-apps', { name: 'An app', redirectUris: ['https://app.example/'], scopes: ['agents:read'] }, token);
   const verification = await service.post('/verify', { to: 'a@example.com', channel: 'email' }, key.body.key);
   const factor = await service.post('/verify/totp/enroll', { identity: 'a@example.com' }, key.body.key);
+  const sessions = await service.get('/me/sessions', token);
   const ids = {
     messageId: messages[0].id,
     domainId: domain.id,
@@ -73,6 +74,7 @@ export async function oneOfEverything(service: Service, owner: Person & { siteId
     factorId: factor.body.factorId,
     visitorId: chat.customer.visitorId,
     workspaceId: owner.workspaceId,
+    sessionId: sessions.body.sessions[0].id,
     articleId: article.body.id,
     documentId: documents.body.documents[0].id,
     jobId: crawl.body.jobId,

@@ -7,12 +7,13 @@ import { Button } from '../design/button.tsx';
 import { Banner } from '../design/feedback.tsx';
 import { TextField } from '../design/field.tsx';
 import { Form, useForm } from '../design/form.tsx';
+import { thisBrowser } from '../this-browser.ts';
 import { Gate } from './gate.tsx';
 
 export function ForgotPassword(): JSX.Element {
   const [sentTo, setSentTo] = useState<string | undefined>(undefined);
   const form = useForm({ email: '' }, async ({ email }) => {
-    await call('POST', '/auth/forgot-password', { body: { email } });
+    await call('POST', '/auth/forgot-password', { body: { email, browser: thisBrowser() } });
     setSentTo(email);
   });
   return (

@@ -7,6 +7,7 @@ import { Button, ButtonLink } from '../design/button.tsx';
 import { Banner } from '../design/feedback.tsx';
 import { Form, useForm } from '../design/form.tsx';
 import { query } from '../location.ts';
+import { thisBrowser } from '../this-browser.ts';
 import { Gate } from './gate.tsx';
 import { PasswordField } from './password-field.tsx';
 
@@ -14,7 +15,7 @@ export function ResetPassword(): JSX.Element {
   const [done, setDone] = useState(false);
   const token = query.value.get('token') ?? '';
   const form = useForm({ newPassword: '' }, async ({ newPassword }) => {
-    await call('POST', '/auth/reset-password', { body: { token, newPassword } });
+    await call('POST', '/auth/reset-password', { body: { token, newPassword, browser: thisBrowser() } });
     setDone(true);
   });
   return (
