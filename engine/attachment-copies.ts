@@ -2,6 +2,7 @@
 // written with the address they will have here.
 
 import { findMessage } from '../store/messages.ts';
+import { settleMailed } from './attachments.ts';
 import { conversationKind } from './conversation.ts';
 import { appendSystemLine } from './messages.ts';
 import type { Context } from './runtime/context.ts';
@@ -21,10 +22,11 @@ export interface AttachmentCopy {
 
 /** A file that could not be had is said to be missing where it is missed. */
 export function settleCopy(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
+  // Written by receiveMail alone.
+  const { key, name } = item.payload as AttachmentCopy;
+  if (outcome.state !== 'retry') settleMailed(ctx, key, outcome.state === 'sent');
   if (outcome.state !== 'failed' || item.subjectId === null) return;
   const message = findMessage(ctx.db, item.subjectId);
   const conversation = message === undefined ? undefined : ctx.state(conversationKind, message.conversationId);
-  // Written by receiveMail alone.
-  const { name } = item.payload as AttachmentCopy;
   if (conversation !== undefined) appendSystemLine(ctx, conversation, `The attachment ${name} could not be fetched: ${outcome.answer}`);
 }

@@ -4,11 +4,12 @@ import type { ConversationRecord } from '../store/conversations.ts';
 import { findCurrentConversation, newestConversationsOfVisitor } from '../store/conversations.ts';
 import { findMessage, lastAgentIn, type MessageRecord } from '../store/messages.ts';
 import type { VisitorRecord } from '../store/visitors.ts';
+import { type AttachmentInput, filesOf } from './attachments.ts';
 import { noteStartedChat } from './campaigns.ts';
 import { addConversation, changeConversation, conversationKind, newConversation } from './conversation.ts';
 import { type CustomerConversation, customerConversation } from './customer-view.ts';
 import { refuse } from './errors.ts';
-import { appendMessage, appendServiceLine, type AttachmentInput, markReadBy, type MessageDraft, type MessageList, type MessageView, messageView, readMessages, requireText } from './messages.ts';
+import { appendMessage, appendServiceLine, markReadBy, type MessageDraft, type MessageList, type MessageView, messageView, readMessages, requireText } from './messages.ts';
 import { routeChat } from './routing.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
@@ -37,7 +38,7 @@ export const startChat = command('widget.startChat', (ctx, params: CustomerDraft
   const { siteId, id: visitorId, contactId } = visitor;
   const added = addConversation(ctx, newConversation(ctx, { channel: 'chat', siteId, visitorId, contactId, departmentId: theWorkspace(ctx).settings.defaultDepartmentId }));
   const conversation = params.campaignId === undefined ? added : noteCampaign(ctx, added, { campaignId: params.campaignId, visitorId: visitor.id });
-  const { message, conversation: begun } = appendMessage(ctx, conversation, customerMessage(visitor, params));
+  const { message, conversation: begun } = appendMessage(ctx, conversation, customerMessage(ctx, visitor, params));
   return { conversation: customerConversation(routeChat(ctx, begun)), message: messageView(message) };
 });
 
@@ -48,7 +49,7 @@ export const writeAsCustomer = command('widget.sendMessage', (ctx, params: Custo
   const sent = sentBefore(ctx, visitor, params.messageId, ({ id }) => id === conversation.id);
   if (sent !== undefined) return messageView(sent);
   const reopened = reopenForCustomer(ctx, conversation);
-  const { message } = appendMessage(ctx, reopened, customerMessage(visitor, params));
+  const { message } = appendMessage(ctx, reopened, customerMessage(ctx, visitor, params));
   return messageView(message);
 });
 
@@ -104,8 +105,9 @@ export function sentBefore(ctx: Context, visitor: VisitorRecord, messageId: stri
   return message;
 }
 
-export function customerMessage(visitor: VisitorRecord, { messageId, body, attachments }: CustomerDraft): MessageDraft {
-  return { id: messageId, senderType: 'visitor', senderId: visitor.id, body, attachments };
+/** Refuses invalid_body for files that are not the visitor's own uploads. */
+export function customerMessage(ctx: Context, visitor: VisitorRecord, { messageId, body, attachments }: CustomerDraft): MessageDraft {
+  return { id: messageId, senderType: 'visitor', senderId: visitor.id, body, attachments: filesOf(ctx, attachments) };
 }
 
 function noteCampaign(ctx: Context, conversation: ConversationRecord, from: { campaignId: string; visitorId: string }): ConversationRecord {

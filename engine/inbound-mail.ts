@@ -7,6 +7,7 @@ import { takeBounce } from './bounces.ts';
 import { conversationKind } from './conversation.ts';
 import { takesMailAt } from './inbound-addresses.ts';
 import { type DropReason, type IncomingMail, judgeMail, mailIdOf, type Verdict } from './mail-judgement.ts';
+import { keepMailed } from './attachments.ts';
 import { oneLine } from './lines.ts';
 import { mailIdsIn, subjectKeyOf } from './mail-addresses.ts';
 import { appendMessage } from './messages.ts';
@@ -57,7 +58,7 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
     senderId: customer.id,
     body: mail.body,
     bodyHtml: mail.bodyHtml,
-    attachments: mail.attachments.map(({ url, name, size }) => ({ url, name, ...(size === null ? {} : { size }) })),
+    attachments: mail.attachments.map(({ url, name, size }) => ({ url, name: oneLine(name) || 'file', size })),
     threading: match.threading,
   });
   insertMail(ctx.db, {
@@ -77,7 +78,9 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
   });
   addReferences(ctx.db, { conversationId: conversation.id, messageId: message.id }, [...inReplyTo, ...references]);
   addParticipants(ctx.db, conversation.id, mail.otherRecipients.slice(0, maxParticipants));
-  for (const { name, copy } of mail.attachments) {
+  for (const attachment of mail.attachments) {
+    const { name, copy } = attachment;
+    keepMailed(ctx, message.id, attachment);
     if (copy !== undefined) ctx.enqueue({ kind: copyKind, target: `attachment:${new URL(copy.sourceUrl).host}`, subjectId: message.id, payload: { ...copy, name } });
   }
 }

@@ -51,6 +51,8 @@ export interface IncomingAttachment {
   readonly url: string;
   readonly name: string;
   readonly size: number | null;
+  /** In our storage, or to come there; undefined where there is none. */
+  readonly object?: { readonly key: string; readonly contentType: string };
   /** Still at the provider's; undefined when it is here. */
   readonly copy?: { readonly key: string; readonly sourceUrl: string; readonly contentType: string };
 }

@@ -3,6 +3,7 @@
 
 import { type ConversationRecord, setReadUpTo, touchConversation } from '../store/conversations.ts';
 import type { AgentRecord } from '../store/agents.ts';
+import { type NamedFile, noteNamed } from './attachments.ts';
 import { type Attachment, insertMessage, markRead, type MessageRecord, messagesBefore, type SenderType, type Threading, unmarkRead } from '../store/messages.ts';
 import { audienceOf, changeConversation, conversationKind, conversationView, type ConversationView, later, requireReachable, requireReadable } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
@@ -45,19 +46,13 @@ export function messageView(message: MessageRecord): MessageView {
   };
 }
 
-export interface AttachmentInput {
-  readonly url: string;
-  readonly name?: string | undefined;
-  readonly size?: number | undefined;
-}
-
 export interface MessageDraft {
   /** Undefined: a new one. */
   readonly id?: string | undefined;
   readonly senderType: SenderType;
   readonly senderId: string | null;
   readonly body: string;
-  readonly attachments?: readonly AttachmentInput[] | undefined;
+  readonly attachments?: readonly NamedFile[] | undefined;
   readonly deliveryStatus?: MessageRecord['deliveryStatus'];
   /** Safe HTML, of a mail that had any. */
   readonly bodyHtml?: string | null;
@@ -79,12 +74,13 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
     body: draft.body,
     bodyHtml: draft.bodyHtml ?? null,
     threading: draft.threading ?? null,
-    attachments: draft.attachments === undefined ? nothingAttached : draft.attachments.map(({ url, name, size }) => ({ url, name: name ?? null, size: size ?? null })),
+    attachments: draft.attachments === undefined ? nothingAttached : draft.attachments.map(({ url, name, size }) => ({ url, name, size })),
     deliveryStatus: draft.deliveryStatus ?? null,
     readAt: null,
     createdAt,
   };
   insertMessage(ctx.db, message);
+  if (draft.attachments !== undefined) noteNamed(ctx, message.id, draft.attachments);
   const isSystem = draft.senderType === 'system';
   // A caller hears no message: answering is what responds to a call (calls.ts).
   const isFirstResponse = draft.senderType === 'agent' && conversation.firstResponseAt === null && conversation.channel !== 'call';

@@ -3,9 +3,10 @@
 import type { AgentRecord } from '../store/agents.ts';
 import type { ConversationRecord } from '../store/conversations.ts';
 import { findMessage, type MessageRecord } from '../store/messages.ts';
+import { type AttachmentInput, filesOf, type NamedFile } from './attachments.ts';
 import { requireReadable, requireVersion } from './conversation.ts';
 import { refuse } from './errors.ts';
-import { appendMessage, appendSystemLine, type AttachmentInput, type MessageView, messageView, requireText } from './messages.ts';
+import { appendMessage, appendSystemLine, type MessageView, messageView, requireText } from './messages.ts';
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
 import { takeByReply } from './taking.ts';
@@ -17,7 +18,7 @@ const takesNoMessages: ReadonlySet<ConversationRecord['status']> = new Set(['spa
 export function appendAgentMessage(
   ctx: Context,
   conversation: ConversationRecord,
-  draft: { agent: AgentRecord; id?: string | undefined; body: string; attachments?: readonly AttachmentInput[] | undefined; isOpening?: boolean; mailHost: string },
+  draft: { agent: AgentRecord; id?: string | undefined; body: string; attachments?: readonly NamedFile[] | undefined; isOpening?: boolean; mailHost: string },
 ): { message: MessageRecord; conversation: ConversationRecord } {
   const { agent, mailHost, ...content } = draft;
   const deliveryStatus = deliveryOf(ctx, conversation);
@@ -37,7 +38,7 @@ export interface SendParams {
   readonly mailHost: string;
 }
 
-/** An agent writes, and has from then on what nobody had (decisions, taking). Refuses not_found, channel_not_assigned, conversation_archived, conflict for the messageId of another message. */
+/** An agent writes, and has from then on what nobody had (decisions, taking). Refuses not_found, channel_not_assigned, conversation_archived, invalid_body, conflict for the messageId of another message. */
 export const sendMessage = command('message.send', (ctx, params: SendParams): MessageView => {
   const { agent, conversation } = requireReadable(ctx, params.conversationId);
   requireText(params.body);
@@ -46,7 +47,7 @@ export const sendMessage = command('message.send', (ctx, params: SendParams): Me
   if (sent !== undefined) return messageView(sent);
   requireVersion(conversation, params.expectedVersion);
   if (takesNoMessages.has(conversation.status)) refuse('conversation_archived');
-  const { message, conversation: answered } = appendAgentMessage(ctx, conversation, { agent, id: params.messageId, body: params.body, attachments: params.attachments, mailHost: params.mailHost });
+  const { message, conversation: answered } = appendAgentMessage(ctx, conversation, { agent, id: params.messageId, body: params.body, attachments: filesOf(ctx, params.attachments), mailHost: params.mailHost });
   takeByReply(ctx, answered, agent);
   return messageView(message);
 });

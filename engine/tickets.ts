@@ -70,7 +70,7 @@ export const leaveTicket = command('widget.leaveTicket', (ctx, params: LeftTicke
   const subject = subjectOf(params.body);
   const ticket = openTicket(ctx, { customer, subject, departmentId: theWorkspace(ctx).settings.defaultDepartmentId });
   startMailThread(ctx, ticket, { customerAddress: params.email.toLowerCase(), subjectKey: subjectKeyOf(subject), mailHost: params.mailHost });
-  appendMessage(ctx, ticket, customerMessage(customer, params));
+  appendMessage(ctx, ticket, customerMessage(ctx, customer, params));
   return { ticketNumber: ticket.ticketNumber };
 });
 

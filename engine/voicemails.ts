@@ -78,6 +78,6 @@ export const listenToVoicemail = command('voicemail.read', (ctx, params: { voice
 function appendTranscript(ctx: Context, conversation: ConversationRecord, voicemail: VoicemailRecord): void {
   const body = voicemail.transcript?.trim().slice(0, maxMessageChars) ?? '';
   if (body === '') return;
-  const attachments = voicemail.recordingUrl === null ? [] : [{ url: voicemail.recordingUrl, name: 'Voicemail' }];
+  const attachments = voicemail.recordingUrl === null ? [] : [{ url: voicemail.recordingUrl, name: 'Voicemail', size: null }];
   appendMessage(ctx, conversation, { senderType: 'visitor', senderId: conversation.visitorId, body, attachments });
 }

@@ -27,6 +27,8 @@ export interface Config {
     readonly workspacesPerDay: number;
     /** One-time codes of a workspace. */
     readonly codesPerDay: number;
+    /** What the people of a workspace upload, its customers among them. */
+    readonly uploadBytesPerDay: number;
   };
   /** Client ids of the apps that every workspace may use: those that the operator has reviewed. */
   readonly oauthLiveApps: readonly string[];
@@ -122,6 +124,7 @@ export function readConfig(given: Environment): Config {
       workspacesPerDay: integer(env, 'MAX_WORKSPACES_PER_DAY', { fallback: 200, min: 1, max: 1_000_000 }),
       // By its former name where that alone is set.
       codesPerDay: integer(env, env['MAX_CODES_PER_DAY'] === undefined ? 'VERIFY_PER_DAY' : 'MAX_CODES_PER_DAY', { fallback: 5000, min: 1, max: 100_000 }),
+      uploadBytesPerDay: integer(env, 'MAX_UPLOAD_BYTES_PER_DAY', { fallback: 5 * 1024 ** 3, min: 0, max: Number.MAX_SAFE_INTEGER }),
     },
     oauthLiveApps: clientIds(env, 'OAUTH_LIVE_APPS'),
     mail: mailSettings(env),

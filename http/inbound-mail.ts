@@ -97,7 +97,7 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
         keys.push(key);
         await objects.put(key, { contentType, size: file.size }, bytesOf(file.path));
         const url = publicUrl(key);
-        attachments.push({ url, name: file.name, size: file.size });
+        attachments.push({ url, name: file.name, size: file.size, object: { key, contentType } });
         if (file.contentId !== null) urlByContentId.set(file.contentId, url);
       }
     } catch (error) {
@@ -112,7 +112,7 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
       if (objects === undefined) return { url, name: filename, size: size ?? null };
       const contentType = typeOf(declared ?? anyType);
       const key = objectKey({ workspaceId, kind: attachmentKind, id: ids.uuid(), filename, contentType });
-      return { url: publicUrl(key), name: filename, size: size ?? null, copy: { key, sourceUrl: url, contentType } };
+      return { url: publicUrl(key), name: filename, size: size ?? null, object: { key, contentType }, copy: { key, sourceUrl: url, contentType } };
     });
   }
 

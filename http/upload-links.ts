@@ -2,6 +2,7 @@
 // size. What was signed stands in the address, so a link is judged before anything is looked up. Specification 4.9.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { AttachmentInput } from '../engine/attachments.ts';
 
 export interface SignedUpload {
   readonly contentType: string;
@@ -13,6 +14,8 @@ export interface SignedUpload {
 export interface UploadLinks {
   /** Where everybody who knows it can read the object. */
   publicUrl(key: string): string;
+  /** The key of a public address of ours; undefined for any other. What it ends in is not looked up. */
+  keyOf(publicUrl: string): string | undefined;
   uploadUrl(key: string, signed: SignedUpload): string;
   /** What a link of ours was signed for; undefined for any other, and after its time. */
   verify(key: string, query: Readonly<Record<string, string | undefined>>, nowMs: number): SignedUpload | undefined;
@@ -25,6 +28,7 @@ export function createUploadLinks({ secret, baseUrl }: { secret: string; baseUrl
 
   return {
     publicUrl,
+    keyOf: (url) => (url.startsWith(publicUrl('')) ? url.slice(publicUrl('').length) : undefined),
     uploadUrl(key, signed) {
       const { contentType, size, expiresAt } = signed;
       return `${publicUrl(key)}?${new URLSearchParams({ type: contentType, size: String(size), expires: expiresAt, signature: sign(key, signed) })}`;
@@ -38,4 +42,9 @@ export function createUploadLinks({ secret, baseUrl }: { secret: string; baseUrl
       return Date.parse(expires) > nowMs ? signed : undefined;
     },
   };
+}
+
+/** Files as a caller names them, with the keys that their addresses are of. */
+export function withKeys(links: UploadLinks, attachments: readonly Omit<AttachmentInput, 'key'>[] | undefined): AttachmentInput[] | undefined {
+  return attachments?.map((attachment) => ({ ...attachment, key: links.keyOf(attachment.url) }));
 }

@@ -21,7 +21,7 @@ t.test('[4.5 export] the whole record', async (t) => {
   const owner = await service.workspace();
   const customer = await service.customer(owner.embedId, { name: 'Anna', email: 'anna@example.com' });
   const { id } = (await service.post('/widget/conversations', { body: 'Hello,\n\nsee https://example.com/ & <b>help</b>' }, customer.token)).body.conversation;
-  const sent = (await service.post(`/conversations/${id}/messages`, { body: 'Here you are.', attachments: [{ url: 'https://example.com/a.pdf', name: 'a.pdf', size: 3 }] }, owner.token)).body;
+  const sent = (await service.post(`/conversations/${id}/messages`, { body: 'Here you are.', attachments: [await service.upload(owner)] }, owner.token)).body;
   const first = (await service.post(`/conversations/${id}/notes`, { body: 'A nice one.' }, owner.token)).body.note;
   service.clock.advance(1000);
   const second = (await service.post(`/conversations/${id}/notes`, { body: 'A second note, "quoted".' }, owner.token)).body.note;

@@ -364,6 +364,7 @@ t.test('attachments', async (t) => {
     t.equal(invoice.status, 200);
     t.equal(await invoice.text(), '%PDF-1.4 invoice');
     t.equal(invoice.headers.get('content-type'), 'application/pdf');
+    t.equal(invoice.headers.get('content-disposition'), `attachment; filename="Rechnung-Marz-2026.pdf"; filename*=UTF-8''Rechnung%20M%C3%A4rz%202026.pdf`);
     const page = await fetch(local(message.attachments[1].url));
     t.match(page.headers.get('content-disposition'), /^attachment;/);
     t.equal(page.headers.get('content-security-policy'), "default-src 'none'; sandbox");

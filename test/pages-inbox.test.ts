@@ -127,6 +127,15 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.close();
   });
 
+  t.test('a program that came by mail says that it is one', async (t) => {
+    await service.deliver(await service.mailbox(owner), { from: 'eve@example.org', subject: 'Free of charge', text: 'Have a look.', attachments: [{ filename: 'photo.png', url: 'http://files.example/1', contentType: 'image/png' }, { filename: 'setup.exe', url: 'http://files.example/2' }] });
+    const ticket = (await service.tickets(owner.token)).find(({ subject }: { subject: string }) => subject === 'Free of charge');
+    const page = await pages.open(`/inbox/all/${ticket.id}`, { token: owner.token });
+    await page.locator('.inbox-files li').filter({ hasText: 'setup.exe' }).getByText('This is a program').waitFor();
+    t.equal(await page.getByText('This is a program').count(), 1);
+    await page.close();
+  });
+
   t.test('notes, saved replies and files; what was begun is kept', async (t) => {
     await service.post('/saved-replies', { shortcut: '/hello', title: 'A greeting', body: 'Hello {{visitor.firstName}}, I am {{agent.name}} of {{workspace.name}}. {{nothing.known}}' }, owner.token);
     const chat = await chatWith('Kim Lee', 'Hi');

@@ -123,6 +123,23 @@ t.test('the listener', async (t) => {
     t.equal(createHash('sha256').update(stored).digest('hex'), createHash('sha256').update(content).digest('hex'));
   });
 
+  t.test('[4.20] a mail\'s files come down under their names, and none that a computer would run', async (t) => {
+    const client = createTransport({ host: '127.0.0.1', port, ignoreTLS: true });
+    const files = ['請求書.pdf', 'setup.exe', 'invoice.pdf.JS', 'page.html', 'note \u202egpj.scr'];
+    await client.sendMail({ from: 'eve@customer.example', to: address, subject: 'Files', text: 'See.', attachments: files.map((filename) => ({ filename, content: 'x', contentType: filename.endsWith('.pdf') ? 'application/pdf' : 'application/octet-stream' })) });
+    client.close();
+    const [message] = await service.messages((await service.tickets(owner.token)).at(-1).id, owner.token);
+    t.strictSame(message.attachments.map(({ name }: { name: string }) => name), ['請求書.pdf', 'setup.exe', 'invoice.pdf.JS', 'page.html', 'note gpj.scr'], 'agents see what they were called');
+    const told = [`attachment; filename="file.pdf"; filename*=UTF-8''%E8%AB%8B%E6%B1%82%E6%9B%B8.pdf`, 'attachment; filename="setup.exe.blocked"', 'attachment; filename="invoice.pdf.js.blocked"', 'attachment; filename="page.html"', `attachment; filename="note-gpj.scr.blocked"; filename*=UTF-8''note%20gpj.scr.blocked`];
+    for (const [index, { url }] of message.attachments.entries()) {
+      const answer = await fetch(url.replace('http://switchboard.test', service.url));
+      t.equal(answer.headers.get('content-disposition'), told[index]);
+      t.match(url, index === 0 || index === 3 ? /\/\w+\.(?:pdf|html)$/ : /\.blocked$/);
+    }
+    const again = await service.post(`/conversations/${message.conversationId}/messages`, { body: 'Yours', attachments: [{ url: message.attachments[0].url }] }, owner.token);
+    t.match(again, { status: 201, body: { attachments: [{ name: '請求書.pdf', size: 1 }] } }, 'they are uploads like others');
+  });
+
   t.test('[4.20] one mail to two workspaces is a ticket in each; to two addresses of one, a ticket', async (t) => {
     const other = await service.workspace();
     const { address: otherAddress } = await service.mailbox(other);

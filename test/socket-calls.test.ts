@@ -32,7 +32,7 @@ t.test('calls over a socket', async (t) => {
     const socket = await service.agentSocket(owner.token);
     const chat = await service.chat(owner);
     const conversationId = chat.id;
-    const sent = await socket.call('message.send', { conversationId, body: 'Over the socket', attachments: [{ url: 'https://a.example/x' }] });
+    const sent = await socket.call('message.send', { conversationId, body: 'Over the socket', attachments: [await service.upload(owner)] });
     t.equal(sent.status, 201);
     t.strictSame(sent.body, (await service.get(`/conversations/${chat.id}/messages`, owner.token)).body.messages.at(-1));
     const page = await socket.call('message.list', { conversationId, limit: 1 });

@@ -22,7 +22,7 @@ const ways: Partial<Record<EventType, (scene: Scene) => Promise<unknown>>> = {
     await on('status', { status: 'solved' });
     await service.pass(86_400);
   },
-  'message.created': ({ on }) => on('messages', { body: 'x', attachments: [{ url: 'https://a.example/x', name: 'x', size: 1 }] }),
+  'message.created': async ({ on, service, owner }) => on('messages', { body: 'x', attachments: [await service.upload(owner)] }),
   'message.updated': async ({ service, owner }) => {
     await service.post('/tickets', { customerEmail: 'kim@example.org', subject: 'A parcel', body: 'It is on its way.' }, owner.token);
     await service.settled();

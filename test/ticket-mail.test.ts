@@ -69,14 +69,16 @@ t.test('what is mailed', async (t) => {
     t.equal(mail.parsed.text, 'Look: https://shop.example/?a=1&b=2\n<script>alert(1)</script>');
     t.match(mail.parsed.html, '<a href="https://shop.example/?a=1&amp;b=2" rel="noopener noreferrer nofollow" target="_blank">https://shop.example/?a=1&amp;b=2</a><br>&lt;script&gt;alert(1)&lt;/script&gt;');
     t.match(mail.raw.toString(), /^Message-ID: <[0-9a-f-]{36}@mail\.switchboard\.test>\r$/m);
-    await service.post(`/conversations/${ticket.id}/messages`, { body: 'Here', attachments: [{ url: 'https://files.example/a.pdf', name: 'The <plan>.pdf' }] }, owner.token);
+    const plan = await service.upload(owner, { filename: 'The <plan>.pdf' });
+    await service.post(`/conversations/${ticket.id}/messages`, { body: 'Here', attachments: [plan] }, owner.token);
     const files = (await sink.next()).parsed;
-    t.equal(files.text, 'Here\n\nThe <plan>.pdf: https://files.example/a.pdf');
-    t.match(files.html, '<li><a href="https://files.example/a.pdf">The &lt;plan&gt;.pdf</a></li>');
-    await service.post(`/conversations/${ticket.id}/messages`, { body: 'And here', attachments: [{ url: 'https://files.example/b.pdf' }] }, owner.token);
+    t.equal(files.text, `Here\n\nThe <plan>.pdf: ${plan.url}`);
+    t.match(files.html, `<li><a href="${plan.url}">The &lt;plan&gt;.pdf</a></li>`);
+    const { url } = await service.upload(owner, { filename: 'b.pdf' });
+    await service.post(`/conversations/${ticket.id}/messages`, { body: 'And here', attachments: [{ url }] }, owner.token);
     const nameless = (await sink.next()).parsed;
-    t.equal(nameless.text, 'And here\n\nhttps://files.example/b.pdf', 'one without a name is its address, once');
-    t.match(nameless.html, '<li><a href="https://files.example/b.pdf">https://files.example/b.pdf</a></li>');
+    t.equal(nameless.text, `And here\n\nb.pdf: ${url}`, 'one without a name has that of its upload');
+    t.match(nameless.html, `<li><a href="${url}">b.pdf</a></li>`);
   });
 
   t.test('[decisions 4.6] deliveryStatus: queued, then sent; null for a chat and for the customer\'s own', async (t) => {

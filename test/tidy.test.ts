@@ -131,6 +131,7 @@ t.test('an outside library has one file that imports it', async (t) => {
     tldts: ['workers/domain-names.ts'],
     minio: ['workers/providers/objects-s3.ts'],
     'file-type': ['workers/file-types.ts'],
+    'content-disposition': ['http/file-names.ts'],
     'robots-parser': ['workers/robots.ts'],
     chardet: ['workers/charset.ts'],
     parse5: ['workers/page-reader-thread.ts'],

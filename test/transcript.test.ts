@@ -10,7 +10,8 @@ t.test('transcripts', async (t) => {
   t.test('[4.5] 202, and the messages are mailed in order: without notes, without the service\'s lines', async (t) => {
     const customer = await service.customer(owner.embedId, { name: 'Kim' });
     const { id } = (await service.post('/widget/conversations', { body: 'Where is my order?\nIt was a gift.' }, customer.token)).body.conversation;
-    await service.post(`/conversations/${id}/messages`, { body: 'On its way.', attachments: [{ url: 'https://files.example/label.pdf' }] }, ann.token);
+    const label = await service.upload(ann, { filename: 'label.pdf' });
+    await service.post(`/conversations/${id}/messages`, { body: 'On its way.', attachments: [label] }, ann.token);
     await service.post(`/conversations/${id}/notes`, { body: 'SECRET' }, ann.token);
     await service.post(`/conversations/${id}/status`, { status: 'pending' }, ann.token);
     t.strictSame((await ask(id, { to: 'kim@example.org', subject: 'What we said' })).body, { status: 'queued' });
@@ -18,7 +19,7 @@ t.test('transcripts', async (t) => {
     const { messages } = (await service.get(`/conversations/${id}/messages`, owner.token)).body;
     t.equal(mail.subject, 'What we said');
     t.match(mail.from, { address: (await service.mailbox(owner)).address, name: 'Shop 1' }, 'the workspace\'s own address');
-    t.equal(mail.text, `[${messages[0].createdAt}] Kim\nWhere is my order?\nIt was a gift.\n\n[${messages[1].createdAt}] Ann\nOn its way.\nhttps://files.example/label.pdf\n`);
+    t.equal(mail.text, `[${messages[0].createdAt}] Kim\nWhere is my order?\nIt was a gift.\n\n[${messages[1].createdAt}] Ann\nOn its way.\n${label.url}\n`);
     t.equal((await service.outbox()).filter((one) => one.includes('kim@example.org') && one.includes('What we said')).length, 1, 'it went out');
   });
 

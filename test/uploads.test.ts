@@ -102,6 +102,10 @@ t.test('[4.9] what a link is asked for is checked, each limit from both sides', 
     ['an executable by name', { filename: 'invoice.pdf.exe' }, 400, 'content_type_not_allowed'],
     ['no type of any kind', { contentType: 'nonsense' }, 400, 'content_type_not_allowed'],
     ['a property of every object', { contentType: 'constructor' }, 400, 'content_type_not_allowed'],
+    ['a type that the browser does not know, by its name', { contentType: 'application/octet-stream', filename: 'a.7z' }, 200],
+    ['one that nobody knows', { contentType: 'application/octet-stream', filename: 'a.unknown' }, 400, 'content_type_not_allowed'],
+    ['a program that nobody knows', { contentType: 'application/octet-stream', filename: 'a.exe' }, 400, 'content_type_not_allowed'],
+    ['an archive that is a program', { contentType: 'application/zip', filename: 'a.jar' }, 400, 'content_type_not_allowed'],
     ['PDF', { contentType: 'application/pdf', filename: 'a.pdf' }, 200],
     ['video', { contentType: 'video/mp4', filename: 'a.mp4' }, 200],
     ['audio', { contentType: 'audio/mpeg', filename: 'a.mp3' }, 200],
@@ -205,6 +209,71 @@ t.test('[4.9] what is sent is held to what was signed, and may be sent again whe
   t.same(await stored(service), []);
   t.equal((await put(service, text.uploadUrl, 'a'.repeat(100))).status, 200, 'to the last byte');
   t.equal((await put(service, image.uploadUrl, png, 'image/png')).status, 200);
+});
+
+t.test('[RFC 6266] a file comes down under the name that it has, in any script', async (t) => {
+  const { service, owner } = await start(t);
+  const rows: [filename: string, key: string, disposition: string][] = [
+    ['請求書.pdf', 'file.pdf', `attachment; filename="file.pdf"; filename*=UTF-8''%E8%AB%8B%E6%B1%82%E6%9B%B8.pdf`],
+    ['😀.pdf', 'file.pdf', `attachment; filename="file.pdf"; filename*=UTF-8''%F0%9F%98%80.pdf`],
+    ['Größe', 'Gro-e.pdf', `attachment; filename="Gro-e.pdf"; filename*=UTF-8''Gr%C3%B6%C3%9Fe.pdf`],
+    ['with "quotes", and a space.PDF', 'with-quotes-and-a-space.pdf', `attachment; filename="with-quotes-and-a-space.pdf"; filename*=UTF-8''with%20%22quotes%22%2C%20and%20a%20space.pdf`],
+    ['../..\\plain.pdf', 'plain.pdf', 'attachment; filename="plain.pdf"'],
+    ['a\r\nSet-Cookie: b=c\u0000.pdf', 'a-Set-Cookie-b-c.pdf', `attachment; filename="a-Set-Cookie-b-c.pdf"; filename*=UTF-8''a%20Set-Cookie%3A%20b%3Dc.pdf`],
+    ['\u202efdp.exe.pdf', 'fdp.exe.pdf', 'attachment; filename="fdp.exe.pdf"'],
+    [`${'長'.repeat(400)}.pdf`, 'file.pdf', `attachment; filename="file.pdf"; filename*=UTF-8''${'%E9%95%B7'.repeat(100)}.pdf`],
+  ];
+  for (const [filename, key, disposition] of rows) {
+    const given = await linked(service, owner, { filename, contentType: 'application/pdf' });
+    t.equal(given.key.split('/').at(-1), key, key);
+    t.equal((await put(service, given.uploadUrl, '%PDF-1.7 x', 'application/pdf')).status, 200);
+    t.equal((await read(service, given.publicUrl)).headers.get('content-disposition'), disposition);
+  }
+});
+
+t.test('[4.9] common archives, mails, calendars, pictures and films are taken as what they are', async (t) => {
+  const { service, owner } = await start(t);
+  const zip = Buffer.from('504b0506' + '00'.repeat(18), 'hex');
+  const rows: [filename: string, contentType: string, bytes: Uint8Array | string][] = [
+    ['a.zip', 'application/zip', zip],
+    ['a.zip', 'application/x-zip-compressed', zip],
+    ['a.7z', 'application/x-7z-compressed', Buffer.from('377abcaf271c0004', 'hex')],
+    ['a.7z', 'application/octet-stream', Buffer.from('377abcaf271c0004', 'hex')],
+    ['a.rar', 'application/vnd.rar', Buffer.from('526172211a0700cf', 'hex')],
+    ['a.gz', 'application/gzip', Buffer.from('1f8b0800000000000003', 'hex')],
+    ['a.ics', 'text/calendar', 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n'],
+    ['a.eml', 'message/rfc822', 'From: kim@example.org\r\nSubject: Hi\r\n\r\nHello'],
+    ['a.msg', 'application/vnd.ms-outlook', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
+    ['a.tiff', 'image/tiff', Buffer.concat([Buffer.from('49492a0008000000', 'hex'), Buffer.alloc(20)])],
+    ['a.heic', 'image/heif', Buffer.from('0000001866747970686569630000000068656963', 'hex')],
+    ['a.3gp', 'video/3gpp', Buffer.from('0000001466747970336770340000000033677034', 'hex')],
+    ['a.avi', 'video/avi', Buffer.from('524946460000000041564920', 'hex')],
+    ['a.mkv', 'video/x-matroska', Buffer.from('1a45dfa3', 'hex')],
+  ];
+  for (const [filename, contentType, bytes] of rows) {
+    const given = await linked(service, owner, { filename, contentType });
+    t.equal((await put(service, given.uploadUrl ?? '', bytes, contentType)).status, 200, `${filename} as ${contentType}`);
+    const answer = await read(service, given.publicUrl);
+    t.match(answer.headers.get('content-disposition'), /^(?:inline|attachment); filename="a\.\w+"$/);
+    t.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+  }
+  const archive = await linked(service, owner, { filename: 'a.zip', contentType: 'application/zip', size: 1000 });
+  for (const bytes of [exe, elf.subarray(0, 100), png]) t.match(await put(service, archive.uploadUrl, bytes, 'application/zip'), { status: 400, body: { error: 'content_type_not_allowed' } });
+  const unknown = await linked(service, owner, { filename: 'a.7z', contentType: 'application/octet-stream', size: 1000 });
+  t.match(await put(service, unknown.uploadUrl, exe, 'application/octet-stream'), { status: 400, body: { error: 'content_type_not_allowed' } }, 'its bytes are held to what its name says');
+  t.match(await put(service, unknown.uploadUrl, 'x', 'text/plain'), { status: 400, body: { error: 'content_type_not_allowed' } });
+});
+
+t.test('[4.9] the same bytes again are there, as they were answered the first time; others are a conflict', async (t) => {
+  const { service, owner } = await start(t);
+  const { uploadUrl, publicUrl } = await linked(service, owner);
+  t.equal((await put(service, uploadUrl, 'hello')).status, 200);
+  t.equal((await put(service, uploadUrl, 'hello')).status, 200, 'after an answer that was lost');
+  for (const other of ['hullo', 'hell', 'hello!']) t.match(await put(service, uploadUrl, other), { status: 409, body: { error: 'conflict' } });
+  t.equal(await (await read(service, publicUrl)).text(), 'hello');
+  t.same(await stored(service), ['note.txt']);
+  await service.pass(5 * 60_000);
+  t.equal((await put(service, uploadUrl, 'hello')).status, 403, 'as long as the link is good');
 });
 
 t.test('[4.9] a name keeps its path to itself', async (t) => {

@@ -11,10 +11,11 @@ t.test('the customer\'s side of a chat', async (t) => {
   t.test('[4.12] starting a chat: 201 with the conversation and its first message; agents are told of both', async (t) => {
     const socket = await service.agentSocket(owner.token);
     const customer = await service.customer(owner.embedId, { email: 'kim@example.org' });
-    const { status, body } = await start(customer.token, { body: 'Hello!', attachments: [{ url: 'https://files.example/a.png', name: 'a.png', size: 3 }] });
+    const file = await service.upload(customer, { filename: 'a.png', contentType: 'image/png', size: 3 });
+    const { status, body } = await start(customer.token, { body: 'Hello!', attachments: [file] });
     t.equal(status, 201);
     t.match(body.conversation, { channel: 'chat', status: 'open', subject: null, rating: null, preview: 'Hello!', lastMessageAt: body.message.createdAt });
-    t.match(body.message, { conversationId: body.conversation.id, senderType: 'visitor', senderId: customer.visitorId, body: 'Hello!', attachments: [{ url: 'https://files.example/a.png', name: 'a.png', size: 3 }] });
+    t.match(body.message, { conversationId: body.conversation.id, senderType: 'visitor', senderId: customer.visitorId, body: 'Hello!', attachments: [file] });
     t.match((await socket.next('conversation.created')).data.conversation, { id: body.conversation.id, version: 1, visitorId: customer.visitorId, siteId: owner.siteId, status: 'open', assignedAgentId: null });
     t.strictSame((await socket.next('message.created')).data.message, body.message);
     const again = (await start(customer.token, { body: 'Another matter' })).body;

@@ -34,6 +34,7 @@ import {
   Subject,
   Time,
 } from '../schemas.ts';
+import { withKeys } from '../upload-links.ts';
 
 const ById = Type.Object({ conversationId: Id });
 const ConversationPage = Type.Object({ conversations: Type.Array(Conversation), nextCursor: NextCursor });
@@ -164,8 +165,8 @@ export const conversationRoutes = [
     reply: { status: 201, schema: Message },
     refusals: ['channel_not_assigned', 'conversation_archived', 'stale_version', 'conflict'],
     description: 'On a ticket it is mailed to the customer; deliveryStatus says what became of that. A chat or ticket that nobody has is from then on who wrote it\'s, unless the workspace\'s assignOnReply is off.',
-    run: ({ workspaceId, caller, params, body }, { engine, config }) =>
-      engine.execute(sendMessage, { workspaceId, caller, params: { conversationId: params.conversationId, ...body, mailHost: config.mailHost } }),
+    run: ({ workspaceId, caller, params, body }, { engine, config, uploadLinks }) =>
+      engine.execute(sendMessage, { workspaceId, caller, params: { conversationId: params.conversationId, ...body, attachments: withKeys(uploadLinks, body.attachments), mailHost: config.mailHost } }),
   }),
 
   route({

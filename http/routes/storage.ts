@@ -1,11 +1,13 @@
 // Uploaded files on their way in and out. In: by a signed link, held to what it was signed for while the bytes come. Out: to whoever knows the address,
 // whole or in part, and never so that a browser would run it. Specification 4.9, RFC 9110 §14.
 
+import { createHash, type Hash } from 'node:crypto';
 import Type from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';
-import { acceptedType, isBorneOut, servedType, telltaleBytes } from '../../engine/media-types.ts';
+import { acceptedType, isBorneOut, isUnknownType, servedType, telltaleBytes, unrunnable } from '../../engine/media-types.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
-import { abandonUpload, beginUpload, settleUpload } from '../../engine/uploads.ts';
+import { abandonUpload, beginUpload, nameOfUpload, settleUpload } from '../../engine/uploads.ts';
+import { dispositionOf } from '../file-names.ts';
 import { type RawReply, route } from '../route.ts';
 import type { Services } from '../services.ts';
 
@@ -24,8 +26,8 @@ export const storageRoutes = [
     tag,
     summary: 'Upload a file',
     description:
-      'The uploadUrl of a presigned upload, once. Content-Type must be the one that was signed (content_type_not_allowed), Content-Length at most the size (file_too_large), and the bytes of that type. ' +
-      'A link that was changed, or whose time is over, is forbidden; one that was used is a conflict. What is refused leaves nothing behind, and the link may be used again.',
+      'The uploadUrl of a presigned upload. Content-Type must be the one that was signed (content_type_not_allowed), Content-Length at most the size (file_too_large), and the bytes of that type. ' +
+      'A link that was changed, or whose time is over, is forbidden. The same bytes again are answered as they were the first time, others are a conflict. What is refused leaves nothing behind, and the link may be used again.',
     access: { kind: 'public' },
     anyHeaders: true,
     httpOnly: true,
@@ -37,28 +39,36 @@ export const storageRoutes = [
       const { engine, objects, uploadLinks, clock } = services;
       if (objects === undefined) refuse('storage_not_configured');
       const key = keyOf(params);
+      await engine.whenOpen(params.workspaceId);
       const signed = uploadLinks.verify(key, query, clock.now());
       // Of a workspace that was erased since, there is nothing to put it to.
       if (signed === undefined || engine.workspace(params.workspaceId) === undefined) refuse('forbidden', { message: 'This link is not one of ours, or its time is over.' });
-      if (acceptedType(headers['content-type'] ?? '') !== signed.contentType) refuseField('content_type_not_allowed', 'Content-Type', `must be ${signed.contentType}`);
+      if (!isOfType(headers['content-type'] ?? '', signed.contentType)) refuseField('content_type_not_allowed', 'Content-Type', `must be ${signed.contentType}`);
       const size = lengthOf(headers['content-length']) ?? refuseField('invalid_body', 'Content-Length', 'is required');
       if (size > signed.size) refuse('file_too_large', { message: `The link is for ${signed.size} bytes.`, detail: { maxBytes: signed.size } });
-      const change = { workspaceId: params.workspaceId, caller: systemCaller };
-      const { uploadId } = params;
-      await engine.execute(beginUpload, { ...change, params: { uploadId } });
+      const { workspaceId, uploadId } = params;
+      const change = { workspaceId, caller: systemCaller };
+      const upload = await engine.execute(beginUpload, { ...change, params: { uploadId } });
+      const hash = createHash('sha256');
+      const reply: RawReply = { status: 200, headers: { ETag: etagOf(uploadId) }, body: '' };
+      if (upload.state === 'stored') {
+        // Whoever got no answer sends the same again.
+        if (size === upload.size) for await (const part of body) hash.update(part);
+        return hash.digest('hex') === upload.sha256 ? reply : refuse('conflict', { message: 'Another file came by this link.' });
+      }
       try {
-        await objects.put(key, { contentType: signed.contentType, size }, borneOut(body, signed.contentType, services));
+        await objects.put(key, { contentType: upload.contentType, size }, hashed(borneOut(body, upload.contentType, services), hash));
       } catch (error) {
         await engine.execute(abandonUpload, { ...change, params: { uploadId } });
         throw error;
       }
       try {
-        await engine.execute(settleUpload, { ...change, params: { uploadId, size } });
+        await engine.execute(settleUpload, { ...change, params: { uploadId, size, sha256: hash.digest('hex') } });
       } catch (error) {
         await objects.remove(key);
         throw error;
       }
-      return { status: 200, headers: { ETag: etagOf(uploadId) }, body: '' };
+      return reply;
     },
   }),
 
@@ -76,12 +86,14 @@ export const storageRoutes = [
     reply: { status: 200, schema: null, contentType: '*/*' },
     otherReplies: { 206: { description: 'The part that Range names.', contentType: '*/*' }, 304: { description: 'If-None-Match names what there is.' }, 416: { description: 'Range names nothing that is there.' } },
     refusals: ['storage_not_configured'],
-    async send({ params, headers }, { objects }) {
+    async send({ params, headers }, { engine, objects }) {
       if (objects === undefined) refuse('storage_not_configured');
       const key = keyOf(params);
       const { size } = (await objects.find(key)) ?? refuse('not_found');
       const etag = etagOf(params.uploadId);
-      const about = { ...headersOf(key), ETag: etag };
+      await engine.whenOpen(params.workspaceId);
+      const view = engine.workspace(params.workspaceId)?.view(systemCaller);
+      const about = { ...headersOf(key, view && nameOfUpload(view, key)), ETag: etag };
       const whole = { byteLength: size, parts: objects.read(key, { start: 0, end: size - 1 }) };
       if (names(headers['if-none-match'], etag)) return { status: 304, headers: about, body: whole };
       const condition = headers['if-range'];
@@ -126,12 +138,27 @@ async function* borneOut(body: AsyncIterable<Uint8Array>, contentType: string, {
   if (head !== undefined) yield await judged(head);
 }
 
-function headersOf(key: string): Record<string, string> {
+/** The same bytes, counted into the hash. */
+async function* hashed(parts: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array, void, void> {
+  for await (const part of parts) {
+    hash.update(part);
+    yield part;
+  }
+}
+
+/** True for the type that a link was asked for, however it is spelt. */
+function isOfType(given: string, signed: string): boolean {
+  return isUnknownType(signed) ? isUnknownType(given) : acceptedType(given) === signed;
+}
+
+/** `name`: as people call it, where that is known. */
+function headersOf(key: string, name: string | undefined): Record<string, string> {
   const type = servedType(key);
   const isShown = /^(?:image|audio|video)\//.test(type);
+  const plainName = unrunnable(key.split('/').at(-1) ?? '');
   return {
     'Content-Type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
-    'Content-Disposition': `${isShown ? 'inline' : 'attachment'}; filename="${key.split('/').at(-1)}"`,
+    'Content-Disposition': dispositionOf({ name: name ?? plainName, plainName, isShown }),
     'Content-Security-Policy': "default-src 'none'; sandbox",
     'Cross-Origin-Resource-Policy': 'cross-origin',
     'Cache-Control': cacheControl,

@@ -18,6 +18,7 @@ import { defaultLimit, parseTime } from '../cursor.ts';
 import { mayUseSite } from '../own-origin.ts';
 import { route } from '../route.ts';
 import { CampaignContent, CampaignFrequency, CustomerConversation, Email, Id, Message, MessageList, MessageQuery, nullable, PageUrl, prose, RepeatableMessageInput, VisitorSelf } from '../schemas.ts';
+import { withKeys } from '../upload-links.ts';
 
 /** As a page says it, whatever it has: what is no line is made one. */
 const PersonName = prose(120);
@@ -152,7 +153,8 @@ export const widgetRoutes = [
     body: Type.Object({ ...RepeatableMessageInput.properties, campaignId: Type.Optional(Id) }),
     reply: { status: 201, schema: Type.Object({ conversation: CustomerConversation, message: Message }) },
     refusals: ['conflict'],
-    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(startChat, { workspaceId, caller, params: { messageId: body.messageId, body: body.body, attachments: body.attachments, campaignId: body.campaignId } }),
+    run: ({ workspaceId, caller, body }, { engine, uploadLinks }) =>
+      engine.execute(startChat, { workspaceId, caller, params: { messageId: body.messageId, body: body.body, attachments: withKeys(uploadLinks, body.attachments), campaignId: body.campaignId } }),
   }),
 
   route({
@@ -181,7 +183,8 @@ export const widgetRoutes = [
     body: Type.Object({ ...RepeatableMessageInput.properties, email: Email, name: Type.Optional(PersonName) }),
     reply: { status: 201, schema: Type.Object({ ticketNumber: nullable(Type.Integer()) }) },
     refusals: ['feature_locked', 'conflict'],
-    run: ({ workspaceId, caller, body }, { engine, config }) => engine.execute(leaveTicket, { workspaceId, caller, params: { ...body, mailHost: config.mailHost } }),
+    run: ({ workspaceId, caller, body }, { engine, config, uploadLinks }) =>
+      engine.execute(leaveTicket, { workspaceId, caller, params: { ...body, attachments: withKeys(uploadLinks, body.attachments), mailHost: config.mailHost } }),
   }),
 
   route({
@@ -211,7 +214,8 @@ export const widgetRoutes = [
     body: RepeatableMessageInput,
     reply: { status: 201, schema: Message },
     refusals: ['conflict'],
-    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(writeAsCustomer, { workspaceId, caller, params: { ...params, messageId: body.messageId, body: body.body, attachments: body.attachments } }),
+    run: ({ workspaceId, caller, params, body }, { engine, uploadLinks }) =>
+      engine.execute(writeAsCustomer, { workspaceId, caller, params: { ...params, messageId: body.messageId, body: body.body, attachments: withKeys(uploadLinks, body.attachments) } }),
   }),
 
   route({

@@ -35,6 +35,7 @@ import { tallies } from './workspace/0033-tallies.ts';
 import { presence } from './workspace/0034-presence.ts';
 import { departmentsLeft } from './workspace/0035-departments-left.ts';
 import { agentSessions } from './workspace/0036-agent-sessions.ts';
+import { uploadsNamed } from './workspace/0037-uploads-named.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
 export const workspaceMigrations: readonly Migration[] = [
@@ -74,4 +75,5 @@ export const workspaceMigrations: readonly Migration[] = [
   presence,
   departmentsLeft,
   agentSessions,
+  uploadsNamed,
 ];

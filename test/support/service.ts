@@ -128,6 +128,14 @@ export class Service {
     return { token: body.visitorToken, visitorId: body.visitor.id };
   }
 
+  /** A link for a file, as a message may name it: an agent's, or a customer's own. Its bytes are not sent. */
+  async upload(who: { token: string; visitorId?: string }, file: { filename?: string; contentType?: string; size?: number } = {}): Promise<{ url: string; name: string; size: number }> {
+    const { filename = 'a.pdf', contentType = 'application/pdf', size = 10 } = file;
+    const { status, body } = await this.post(who.visitorId === undefined ? '/uploads/presigned' : '/widget/uploads/presigned', { filename, contentType, size }, who.token);
+    if (status !== 200) throw new Error(`a link was refused with ${status}: ${JSON.stringify(body)}`);
+    return { url: body.publicUrl, name: filename, size };
+  }
+
   /** A chat that nobody has yet, as its agents see it. */
   async chat(owner: { token: string; embedId: string }, text = 'Hello, is anybody there?'): Promise<{ id: string; customer: Customer; version: number }> {
     const customer = await this.customer(owner.embedId);

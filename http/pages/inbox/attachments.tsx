@@ -1,5 +1,5 @@
 // Files of a message: pictures where they are, sound to be played, everything else as a link with its size. What lies elsewhere than
-// with this service is not loaded, only linked.
+// with this service is not loaded, only linked. What would run on a computer says so.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -10,6 +10,8 @@ import { sizeOf } from '../times.ts';
 import { ownAddress } from './uploads.ts';
 
 const pictures = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
+/** What the service keeps so that it does not run. */
+const programs = /\.blocked$/;
 const sounds = /\.(?:mp3|wav|ogg|oga|opus|m4a|aac|weba)$/i;
 
 export function Attachments({ attachments }: { readonly attachments: readonly Attachment[] }): JSX.Element | null {
@@ -53,6 +55,11 @@ function File({ attachment }: { readonly attachment: Attachment }): JSX.Element 
     <div class="stack">
       {isOurs && sounds.test(path) && <audio controls preload="none" src={address} aria-label={name} />}
       <FileLink address={address} name={name} size={attachment.size} />
+      {programs.test(path) && (
+        <p class="inbox-danger">
+          <Icon name="warning" size={16} /> This is a program: run it only if you trust its sender. It downloads under a name that does not run.
+        </p>
+      )}
     </div>
   );
 }
