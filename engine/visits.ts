@@ -26,6 +26,9 @@ export interface SessionParams {
   readonly name?: string | undefined;
   readonly email?: string | undefined;
   readonly ip: string | null;
+  /** Where that is, as far as it is known. */
+  readonly country: VisitorRecord['country'];
+  readonly geo: VisitorRecord['geo'];
   readonly userAgent: string | null;
 }
 
@@ -43,6 +46,8 @@ export const openSession = command('widget.openSession', (ctx, params: SessionPa
   const visitor: VisitorRecord = {
     ...(returning ?? newVisitor(ctx, site.id)),
     ip: params.ip,
+    country: params.country,
+    geo: params.geo,
     userAgent: params.userAgent,
     currentPageUrl: params.url,
     lastSeenAt: ctx.at,

@@ -18,6 +18,8 @@ export interface Config {
   readonly rateLimits: boolean;
   /** Believe X-Forwarded-For. */
   readonly trustProxy: boolean;
+  /** How it is known where visitors are: a file in the MMDB format, and what a trusted proxy names the country in, in lower case. */
+  readonly geo: { readonly database: string | undefined; readonly countryHeaders: readonly string[] };
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly autoCloseDays: number;
   /** Who may make a workspace, after the first. */
@@ -117,6 +119,7 @@ export function readConfig(given: Environment): Config {
     rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', { fallback: 600, min: 1, max: 1_000_000 }),
     rateLimits: oneOf(env, 'RATE_LIMITS', ['on', 'off'], 'on') === 'on',
     trustProxy: flag(env, 'TRUST_PROXY'),
+    geo: geoSettings(env),
     logLevel: oneOf(env, 'LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
     autoCloseDays: number(env, 'AUTO_CLOSE_DAYS', { fallback: 7, min: 0, max: 3650 }),
     registration: oneOf(env, 'REGISTRATION', ['open', 'invite', 'off'], 'open'),
@@ -310,6 +313,20 @@ function address(env: Environment, name: string, fallback: string): string {
   const [localPart = '', host = '', ...more] = text.split('@');
   if (!/^[^\s<>,"]+$/.test(localPart) || more.length > 0 || !isHostName(domainToASCII(host))) throw new ConfigError(`${name} must be a mail address, such as support@example.com, not ${text}`);
   return text;
+}
+
+/** Of proxies that say it unasked. */
+const usualCountryHeaders = ['cf-ipcountry', 'x-vercel-ip-country'];
+
+/** Anybody can send a header: only what comes through a trusted proxy is believed. */
+function geoSettings(env: Environment): Config['geo'] {
+  const database = env['GEO_DB'];
+  const header = env['GEO_COUNTRY_HEADER']?.toLowerCase();
+  const isTrusted = flag(env, 'TRUST_PROXY');
+  if (header === 'none') return { database, countryHeaders: [] };
+  if (header !== undefined && !/^[a-z0-9-]{1,100}$/.test(header)) throw new ConfigError(`GEO_COUNTRY_HEADER must be the name of a header, such as CF-IPCountry, or none, not ${header}`);
+  if (header !== undefined && !isTrusted) throw new ConfigError('GEO_COUNTRY_HEADER must come with TRUST_PROXY: without a proxy in front anybody could send it');
+  return { database, countryHeaders: header !== undefined ? [header] : isTrusted ? usualCountryHeaders : [] };
 }
 
 function url(env: Environment, name: string, fallback: string): string {

@@ -47,10 +47,11 @@ import { MailRefused, type MailSender, outboxSender, smtpSender } from '../worke
 import { createResolver } from '../workers/providers/resolver.ts';
 import { listenForMail, MailNotTaken, type SmtpListener } from '../workers/providers/smtp-listener.ts';
 import { createWebhookSender } from '../workers/providers/webhook-sender.ts';
+import { openPlaces, type Places, PlacesUnusable } from '../workers/places.ts';
 import { createReader, type Reader } from '../workers/reader.ts';
 import { createSecretBox } from '../workers/secret-box.ts';
 import { createTotp } from '../workers/totp.ts';
-import { ceilingsOf, type Config } from './config.ts';
+import { ceilingsOf, type Config, ConfigError } from './config.ts';
 import { readOrMakeSecret, takeDataFolder } from './data-folder.ts';
 import { createInboundMail, UnacceptableMail } from './inbound-mail.ts';
 import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from './knowledge-parts.ts';
@@ -71,6 +72,7 @@ import { SignInGuard } from './sign-in-guard.ts';
 import { Sockets } from './sockets.ts';
 import { createUploadLinks } from './upload-links.ts';
 import { sendCode } from './verification-codes.ts';
+import { createVisitorPlaces } from './visitor-places.ts';
 import { createVisitorTokens } from './visitor-tokens.ts';
 import { sendWebhook } from './webhook-sending.ts';
 import { createWidgetFiles } from './widget-files.ts';
@@ -107,7 +109,7 @@ export interface Running {
   readonly smtpPort: number | undefined;
   readonly services: Services;
   readonly routes: readonly Route[];
-  /** Reads the certificate's files again. What is wrong with them is logged, and the former one stays. Rejects when nobody listens any more. */
+  /** Reads the certificate's files and the database of places again. What is wrong with them is logged, and the former ones stay. Rejects when nobody listens any more. */
   reload(): Promise<void>;
   /** Finishes what is under way, makes it durable, tells the sockets, closes. Within stopTimeoutMs. */
   stop(): Promise<void>;
@@ -172,6 +174,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
   const emailDomains = options.emailDomains ?? ownDomains;
   const mailReader = createMailReader({ dnsServers: config.dnsServers });
 
+  const places = await placesOf(config);
   const numberingPlan = createNumberingPlan();
   const carrier = await carrierOf(config, { numberingPlan, outboxFolder: join(dataDir, 'outbox') });
   const webhookSender = createWebhookSender({
@@ -264,6 +267,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     webhookSender,
     billing: config.billing.provider === 'stripe' ? stripeBilling(config.billing) : undefined,
     billingTurns: new Turns(),
+    visitorPlaces: createVisitorPlaces({ places, countryHeaders: config.geo.countryHeaders }),
     widgetFiles: createWidgetFiles(bundleForBrowsers),
     pageFiles: createPageFiles(bundlePages),
     dropVisitor: (workspaceId, visitorId) => sockets.dropVisitor(workspaceId, visitorId),
@@ -352,6 +356,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     services,
     routes,
     async reload() {
+      await reloadPlaces();
       if (config.tls === undefined) return;
       try {
         await server.reloadCertificate();
@@ -369,6 +374,15 @@ export async function serve(options: ServeOptions): Promise<Running> {
       return stopping;
     },
   };
+
+  async function reloadPlaces(): Promise<void> {
+    try {
+      if (await services.visitorPlaces.reload()) services.log.info({ file: config.geo.database }, 'the database of places was read again');
+    } catch (error) {
+      if (!(error instanceof PlacesUnusable)) throw error;
+      services.log.error({ err: error }, 'the database of places was not taken; the former one stays');
+    }
+  }
 
   /** What is to be done about a workspace once it is known how its file stands. */
   function visit(workspaceId: string, glance: Glance): void {
@@ -450,6 +464,14 @@ function commerceOf(config: Config, options: ServeOptions): Commerce {
   const { allowPrivateWebhooks: allowPrivate, dnsServers } = config;
   const fetcher = createFetcher({ allowPrivate, resolveHost: dnsServers === undefined ? systemResolver : dnsResolver(dnsServers), userAgent: `switchboard (+${config.baseUrl})` });
   return createCommerce({ fetcher, allowPrivate, timeoutMs: options.commerceTimeoutMs });
+}
+
+/** Rejects with ConfigError. */
+async function placesOf({ geo }: Config): Promise<Places | undefined> {
+  if (geo.database === undefined) return undefined;
+  return openPlaces(geo.database).catch((cause: unknown): never => {
+    throw cause instanceof PlacesUnusable ? new ConfigError(`GEO_DB: ${cause.message}`) : cause;
+  });
 }
 
 async function carrierOf(config: Config, options: { numberingPlan: NumberingPlan; outboxFolder: string }): Promise<Carrier> {

@@ -29,6 +29,7 @@ import type { PageFiles } from './page-files.ts';
 import type { RegistrationCodes } from './registration-codes.ts';
 import type { UploadLinks } from './upload-links.ts';
 import type { ExportLinks } from './export-links.ts';
+import type { VisitorPlaces } from './visitor-places.ts';
 import type { VisitorTokens } from './visitor-tokens.ts';
 import type { WidgetFiles } from './widget-files.ts';
 
@@ -69,6 +70,7 @@ export interface Services extends RetrievalPorts {
   /** By the provider's name for a subscription, or by workspace. */
   readonly billingTurns: Turns;
   readonly totp: Totp;
+  readonly visitorPlaces: VisitorPlaces;
   readonly widgetFiles: WidgetFiles;
   readonly pageFiles: PageFiles;
   /** Ends the visitor's open sockets: it was blocked. */

@@ -132,6 +132,7 @@ t.test('an outside library has one file that imports it', async (t) => {
     minio: ['workers/providers/objects-s3.ts'],
     'file-type': ['workers/file-types.ts'],
     'content-disposition': ['http/file-names.ts'],
+    'mmdb-lib': ['workers/places.ts'],
     'robots-parser': ['workers/robots.ts'],
     chardet: ['workers/charset.ts'],
     parse5: ['workers/page-reader-thread.ts'],

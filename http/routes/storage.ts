@@ -17,6 +17,7 @@ const Key = Type.Object({ workspaceId: Type.String(), kind: Type.String(), uploa
 const Signed = Type.Object({ type: Type.Optional(Type.String()), size: Type.Optional(Type.String()), expires: Type.Optional(Type.String()), signature: Type.Optional(Type.String()) });
 /** A key's object never changes, so whoever has it need not ask again. It may be of a private chat: no cache between may keep it for others. */
 const cacheControl = 'private, max-age=31536000, immutable';
+const notOurs = 'This link is not one of ours, or its time is over.';
 
 export const storageRoutes = [
   route({
@@ -39,10 +40,10 @@ export const storageRoutes = [
       const { engine, objects, uploadLinks, clock } = services;
       if (objects === undefined) refuse('storage_not_configured');
       const key = keyOf(params);
+      const signed = uploadLinks.verify(key, query, clock.now()) ?? refuse('forbidden', { message: notOurs });
       await engine.whenOpen(params.workspaceId);
-      const signed = uploadLinks.verify(key, query, clock.now());
       // Of a workspace that was erased since, there is nothing to put it to.
-      if (signed === undefined || engine.workspace(params.workspaceId) === undefined) refuse('forbidden', { message: 'This link is not one of ours, or its time is over.' });
+      if (engine.workspace(params.workspaceId) === undefined) refuse('forbidden', { message: notOurs });
       if (!isOfType(headers['content-type'] ?? '', signed.contentType)) refuseField('content_type_not_allowed', 'Content-Type', `must be ${signed.contentType}`);
       const size = lengthOf(headers['content-length']) ?? refuseField('invalid_body', 'Content-Length', 'is required');
       if (size > signed.size) refuse('file_too_large', { message: `The link is for ${signed.size} bytes.`, detail: { maxBytes: signed.size } });

@@ -78,8 +78,9 @@ export const widgetRoutes = [
       }),
     },
     refusals: ['forbidden'],
-    async run({ body, ip, userAgent, origin }, services) {
-      const { engine, visitorTokens } = services;
+    async run({ body, ip, headers, userAgent, origin }, services) {
+      const { engine, visitorTokens, visitorPlaces } = services;
+      const place = visitorPlaces.placeOf({ ip, headers });
       const workspaceId = workspaceIdIn(body.siteId);
       if (workspaceId !== undefined) await engine.whenOpen(workspaceId);
       const workspace = workspaceId === undefined ? undefined : engine.workspace(workspaceId);
@@ -90,7 +91,7 @@ export const widgetRoutes = [
       const { visitor, campaigns } = await engine.execute(openSession, {
         workspaceId,
         caller: systemCaller,
-        params: { embedId: body.siteId, visitorId: named?.workspaceId === workspaceId ? named.visitorId : undefined, url: body.url, name: body.name, email: body.email, ip, userAgent },
+        params: { embedId: body.siteId, visitorId: named?.workspaceId === workspaceId ? named.visitorId : undefined, url: body.url, name: body.name, email: body.email, ip, ...place, userAgent },
       });
       const view = workspace.view({ kind: 'visitor', visitorId: visitor.id });
       const { officeHoursOpen, nextChange } = siteHours(view, requireSite(view, site.id));
