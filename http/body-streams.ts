@@ -2,6 +2,7 @@
 // takes it. Both end at once when the connection does. Knows of uWebSockets.js only the few calls it makes.
 
 import { Refusal, refusals } from '../engine/errors.ts';
+import { GatheredBytes, Pieces } from './gathered-bytes.ts';
 import type { Room } from './held-bytes.ts';
 
 /** What is read of a request. */
@@ -35,8 +36,8 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
   readonly #incoming: Incoming;
   readonly #silenceMs: number;
   readonly #room: Room;
-  readonly #parts: Uint8Array[] = [];
-  #bytes = 0;
+  readonly #gathered = new GatheredBytes();
+  readonly #pieces = new Pieces();
   #isPaused = false;
   #isComplete = false;
   #failure: Refusal | undefined;
@@ -50,14 +51,12 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
     incoming.onData((chunk, isLast) => {
       this.#isComplete = isLast;
       if (this.#failure !== undefined) return;
-      if (!room.take(chunk.byteLength)) {
+      if (!this.#pieces.allow(chunk.byteLength) || !room.take(chunk.byteLength)) {
         this.#fail(new Refusal('rate_limited', 'Your network sends too much at once.', undefined, { retryAfter: noRoomRetrySeconds }));
         return;
       }
-      // The library takes its memory back when this returns.
-      if (chunk.byteLength > 0) this.#parts.push(new Uint8Array(chunk.slice(0)));
-      this.#bytes += chunk.byteLength;
-      if (this.#bytes > highWaterBytes && !isLast && !this.#isPaused) {
+      if (chunk.byteLength > 0) this.#gathered.add(new Uint8Array(chunk));
+      if (this.#gathered.byteLength > highWaterBytes && !isLast && !this.#isPaused) {
         this.#isPaused = true;
         incoming.pause();
       }
@@ -81,18 +80,15 @@ export class BodyStream implements AsyncIterable<Uint8Array> {
 
   #fail(refusal: Refusal): void {
     this.#failure ??= refusal;
-    this.#room.giveBack(this.#bytes);
-    this.#bytes = 0;
-    this.#parts.length = 0;
+    this.#room.giveBack(this.#gathered.take().byteLength);
     this.#wake?.();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, void> {
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
-      const part = this.#parts.shift();
-      if (part !== undefined) {
-        this.#bytes -= part.byteLength;
+      if (this.#gathered.byteLength > 0) {
+        const part = this.#gathered.take();
         this.#room.giveBack(part.byteLength);
         yield part;
       } else if (this.#isComplete) return;

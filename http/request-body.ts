@@ -3,6 +3,7 @@
 // when they have sent everything. Knows of uWebSockets.js only the few calls it makes; called by exchange.ts.
 
 import type { Incoming } from './body-streams.ts';
+import { GatheredBytes, Pieces } from './gathered-bytes.ts';
 import type { Room } from './held-bytes.ts';
 
 export type BodyFailure = 'payload_too_large' | 'request_timeout' | 'rate_limited';
@@ -31,7 +32,8 @@ const maxDrainMs = 10_000;
 
 /** `end` lets go of a body that nobody waits for any more; what it held is the caller's to give back. */
 export function readBody(incoming: Incoming, options: BodyOptions): { end(): void } {
-  let parts: Uint8Array[] | undefined;
+  const pieces = new Pieces();
+  const gathered = new GatheredBytes();
   let length = 0;
   let state: 'reading' | 'draining' | 'ended' = 'reading';
   let timer: NodeJS.Timeout | undefined;
@@ -39,7 +41,7 @@ export function readBody(incoming: Incoming, options: BodyOptions): { end(): voi
 
   const end = (): void => {
     state = 'ended';
-    parts = undefined;
+    gathered.take();
     clearTimeout(timer);
     clearTimeout(deadline);
   };
@@ -50,7 +52,7 @@ export function readBody(incoming: Incoming, options: BodyOptions): { end(): voi
   const drain = (): void => {
     clearTimeout(timer);
     state = 'draining';
-    parts = undefined;
+    gathered.take();
     timer = setTimeout(() => fail('payload_too_large'), quietMs).unref();
     deadline = setTimeout(() => fail('payload_too_large'), maxDrainMs).unref();
   };
@@ -66,6 +68,10 @@ export function readBody(incoming: Incoming, options: BodyOptions): { end(): voi
   incoming.onData((chunk, isLast) => {
     if (state === 'ended') return;
     length += chunk.byteLength;
+    if (!pieces.allow(chunk.byteLength)) {
+      fail('rate_limited');
+      return;
+    }
     if (state === 'reading' && length > options.maxBytes) drain();
     if (state === 'draining') {
       if (isLast) fail('payload_too_large', true);
@@ -73,7 +79,7 @@ export function readBody(incoming: Incoming, options: BodyOptions): { end(): voi
       else timer?.refresh();
       return;
     }
-    if (isLast && parts === undefined) {
+    if (isLast && gathered.byteLength === 0) {
       end();
       // Parsed before this callback returns, so the library's memory needs no copy.
       options.whole(new Uint8Array(chunk));
@@ -83,9 +89,9 @@ export function readBody(incoming: Incoming, options: BodyOptions): { end(): voi
       fail('rate_limited');
       return;
     }
-    (parts ??= []).push(new Uint8Array(chunk.slice(0)));
+    gathered.add(new Uint8Array(chunk));
     if (!isLast) return;
-    const body = Buffer.concat(parts);
+    const body = gathered.take();
     end();
     options.whole(body);
   });

@@ -53,11 +53,14 @@ export class Api {
   get = (path: string, token: string): Promise<Answer> => callApi(this.url, 'GET', path, { token });
   post = (path: string, body: unknown, token?: string): Promise<Answer> => callApi(this.url, 'POST', path, { body, token });
 
-  /** A new workspace; its owner is away, so that no chat is routed. */
+  patch = (path: string, body: unknown, token: string): Promise<Answer> => callApi(this.url, 'PATCH', path, { body, token });
+
+  /** A new workspace; its owner is away, so that no chat is routed, and takes none by answering. */
   async workspace(name: string): Promise<Workspace> {
     const { body } = await this.post('/auth/register', { email: `owner@${name}.example`, password, workspaceName: name, siteUrl: `https://${name}.example` });
     const { token, agent } = body;
     await this.post('/me/status', { status: 'away' }, token);
+    await this.patch(`/workspaces/${agent.workspaceId}`, { assignOnReply: false }, token);
     const { sites } = (await this.get('/sites', token)).body;
     return { token, agentId: agent.id, workspaceId: agent.workspaceId, embedId: sites[0].embedId };
   }

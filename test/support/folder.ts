@@ -1,6 +1,6 @@
 // A folder of a test's own, gone with it.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Teardown } from './service.ts';
@@ -9,4 +9,10 @@ export function tempFolder(t: Teardown): string {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Of all files in it, however deep. What goes meanwhile counts for nothing. */
+export function folderBytes(folder: string): number {
+  const sizes = readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) => (entry.isFile() ? (statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0) : 0));
+  return sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -1,0 +1,68 @@
+// Attacks by mail: what any machine may hand to port 25, and what any sender may post to the address of a workspace.
+
+import type { Socket } from 'node:net';
+import type { Attack, Attacker } from './attack.ts';
+
+/** Says its lines one after another, each after an answer to the one before, and again from the start. */
+function converse(attacker: Attacker, socket: Socket, lines: readonly string[]): void {
+  let at = 0;
+  socket.on('data', (chunk: Buffer) => {
+    const status = Number(/^(\d{3})/.exec(chunk.toString('latin1'))?.[1] ?? 0);
+    if (at === lines.length) attacker.count(status);
+    if (at === lines.length) at = 1;
+    const line = lines[at];
+    at += 1;
+    if (line !== undefined) socket.write(line);
+  });
+}
+
+const smtpUrl = ({ target }: Attacker): string => `tcp://127.0.0.1:${target.smtpPort}`;
+const envelope = ({ target }: Attacker): string[] => ['EHLO hostile.example\r\n', 'MAIL FROM:<x@hostile.example>\r\n', `RCPT TO:<${target.victim.mailbox}>\r\n`, 'DATA\r\n'];
+
+/** The same mail over and over, on so many connections. */
+function mails(name: string, what: string, text: string, count = 10): Attack {
+  return {
+    name,
+    what,
+    prepare: async (attacker) => () => attacker.connections(count, (socket) => converse(attacker, socket, [...envelope(attacker), `${text}\r\n.\r\n`]), smtpUrl(attacker)),
+  };
+}
+
+const head = 'From: x@hostile.example\r\nTo: you@shop.example\r\nSubject: Hello\r\nMIME-Version: 1.0\r\n';
+const nested = (depth: number): string => Array.from({ length: depth }, (_, level) => `Content-Type: multipart/mixed; boundary="b${level}"\r\n\r\n--b${level}\r\n`).join('');
+
+export const mailAttacks: readonly Attack[] = [
+  {
+    name: 'smtp-idle',
+    what: '300 connections to the mail port that say NOOP now and then',
+    prepare: async (attacker) => () =>
+      attacker.connections(
+        300,
+        (socket) => {
+          const timer = setInterval(() => socket.write('NOOP\r\n'), 1000);
+          socket.once('close', () => clearInterval(timer));
+        },
+        smtpUrl(attacker),
+      ),
+  },
+  {
+    name: 'smtp-lines',
+    what: 'lines without an end to the mail port',
+    prepare: async (attacker) => () =>
+      attacker.connections(
+        20,
+        (socket) => {
+          const write = (): void => {
+            while (socket.writable && socket.write('x'.repeat(65_536)));
+          };
+          socket.on('drain', write);
+          write();
+        },
+        smtpUrl(attacker),
+      ),
+  },
+  mails('mails-small', 'mails as fast as they are taken', `${head}\r\nHello`),
+  mails('mails-large', 'mails of 8 MiB', `${head}\r\n${`${'x'.repeat(998)}\r\n`.repeat(8400)}`, 4),
+  mails('mails-nested', 'mails of parts within 1,000 parts', `${head}${nested(1000)}Content-Type: text/plain\r\n\r\nHello`),
+  mails('mails-html', 'mails of 1 MiB of open elements', `${head}Content-Type: text/html\r\n\r\n${`${'<div><b>'.repeat(100)}\r\n`.repeat(1200)}`, 4),
+];

@@ -1,0 +1,9 @@
+// All attacks that are known, in the order in which they are driven.
+
+import type { Attack } from './attack.ts';
+import { mailAttacks } from './attacks-mail.ts';
+import { requestAttacks } from './attacks-requests.ts';
+import { socketAttacks } from './attacks-sockets.ts';
+import { workspaceAttacks } from './attacks-workspace.ts';
+
+export const attacks: readonly Attack[] = [...requestAttacks, ...socketAttacks, ...workspaceAttacks, ...mailAttacks];

@@ -1,0 +1,27 @@
+// Whether an attack cost anybody else anything, and the line of it in the table.
+
+import type { Outcome } from './range.ts';
+
+/** Bystanders may notice so much: three times as long as before, or a tenth of a second. */
+const slower = 3;
+const noticedMs = 100;
+export const maxResidentMb = 400;
+
+/** What was not held, in words; empty when all was. Times count only where there are some of before. */
+export function judge({ idle, attacked, peakMb, end }: Outcome): string[] {
+  const allowedMs = idle === undefined ? Infinity : Math.max(slower * idle.p99Ms, noticedMs);
+  return [
+    ...(end === undefined ? [] : [`the service ${end}`]),
+    ...(attacked.p99Ms > allowedMs ? [`p99 ${attacked.p99Ms.toFixed(0)} ms, allowed ${allowedMs.toFixed(0)}`] : []),
+    ...[...attacked.failures].map(([what, count]) => `${count} × ${what}`),
+    ...(peakMb >= maxResidentMb ? [`${peakMb.toFixed(0)} MB resident`] : []),
+  ];
+}
+
+export const tableHead = ['attack', 'answers', 'p50 idle', 'p50', 'p99 idle', 'p99', 'sign-in', 'memory', 'disk', ''];
+
+export function row(name: string, { idle, attacked, answers, peakMb, diskMb }: Outcome, problems: readonly string[]): string[] {
+  const ms = (value: number | undefined): string => (value === undefined ? '' : `${value.toFixed(1)} ms`);
+  const told = [...answers].sort(([, a], [, b]) => b - a).slice(0, 4).map(([status, count]) => `${count.toLocaleString('en-US')} × ${status === 0 ? 'closed' : status}`);
+  return [name, told.join(', '), ms(idle?.p50Ms), ms(attacked.p50Ms), ms(idle?.p99Ms), ms(attacked.p99Ms), ms(attacked.signInMs), `${peakMb.toFixed(0)} MB`, `${diskMb.toFixed(0)} MB`, problems.length === 0 ? 'held' : 'NOT HELD'];
+}

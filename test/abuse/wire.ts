@@ -1,0 +1,151 @@
+// What a hostile client is made of: calls from an address of its own, and connections that write whatever they are given as fast as it is taken,
+// and read the answers or leave them. Nothing here is kind to the server; what it answers is counted by status.
+
+import { Agent, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+
+export interface Answer {
+  readonly status: number;
+  /** Parsed JSON, or undefined. */
+  readonly body: any;
+}
+
+export interface CallOptions {
+  readonly token?: string | undefined;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const callTimeoutMs = 60_000;
+/** Before a connection that was closed is opened again. */
+const reopenMs = 5;
+
+/** Calls from one address, over connections that are kept. */
+export class Caller {
+  readonly #url: string;
+  readonly #agent: Agent;
+
+  /** `from` is an address of this machine, such as 127.66.0.1. */
+  constructor(url: string, from: string, options: { connections?: number } = {}) {
+    this.#url = url;
+    this.#agent = new Agent({ keepAlive: true, localAddress: from, maxSockets: options.connections ?? 4 });
+  }
+
+  /** `path` is below /api/v1 unless it is whole. Rejects when there is no answer. */
+  call(method: string, path: string, { token, body, headers }: CallOptions = {}): Promise<Answer> {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const all = {
+      Accept: 'application/json',
+      ...(text !== undefined && { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(text)) }),
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      ...headers,
+    };
+    return new Promise((resolve, reject) => {
+      const outgoing = request(new URL(path.startsWith('//') ? path.slice(1) : `/api/v1${path}`, this.#url), { method, headers: all, agent: this.#agent, timeout: callTimeoutMs }, (incoming) => {
+        const parts: Buffer[] = [];
+        incoming.on('data', (part: Buffer) => parts.push(part));
+        incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, body: parsed(Buffer.concat(parts).toString()) }));
+        incoming.on('error', reject);
+      });
+      outgoing.on('timeout', () => outgoing.destroy(new Error('no answer')));
+      outgoing.on('error', reject);
+      outgoing.end(text);
+    });
+  }
+
+  /** The body of an answer that must be a success. */
+  async ask(method: string, path: string, options?: CallOptions): Promise<any> {
+    const { status, body } = await this.call(method, path, options);
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The bytes of a request with a JSON body, or without one. */
+export function requestBytes(method: string, path: string, options: CallOptions & { raw?: string | Buffer } = {}): Buffer {
+  const { token, body, raw, headers = {} } = options;
+  const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const lines = [
+    `${method} ${path} HTTP/1.1`,
+    'Host: abuse.test',
+    ...Object.entries({ Accept: 'application/json', ...(text !== undefined && { 'Content-Type': 'application/json' }), ...headers }).map(([name, value]) => `${name}: ${value}`),
+    ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
+    ...(text === undefined ? [] : [`Content-Length: ${Buffer.byteLength(text)}`]),
+  ];
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), Buffer.from(text ?? '')]);
+}
+
+export interface FloodOptions {
+  readonly url: string;
+  readonly from: string;
+  readonly connections: number;
+  /** Requests that are written at once; the next ones follow when these are answered. */
+  readonly depth?: number;
+  /** False leaves all answers where they are. */
+  readonly isRead?: boolean;
+  readonly untilMs: number;
+  /** What is written next, and with which serial number over all connections. */
+  readonly next: (serial: number) => Buffer;
+  /** Told of the status of each answer, 0 for a connection that was closed or refused. */
+  readonly onAnswer: (status: number) => void;
+}
+
+/** Resolves at `untilMs` (of performance.now()), when all connections are closed. */
+export async function flood({ url, from, connections, depth = 1, isRead = true, untilMs, next, onAnswer }: FloodOptions): Promise<void> {
+  let serial = 0;
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      while (performance.now() < untilMs) {
+        await oneConnection({ url, from, untilMs }, (socket) => {
+          let waiting = 0;
+          let tail = '';
+          const write = (): void => {
+            waiting = depth;
+            for (let index = 0; index < depth; index += 1) socket.write(next((serial += 1)));
+          };
+          socket.on('data', (chunk: Buffer) => {
+            const text = tail + chunk.toString('latin1');
+            for (const [, status] of text.matchAll(/HTTP\/1\.1 (\d{3})/g)) {
+              onAnswer(Number(status));
+              waiting -= 1;
+            }
+            // Of a first line that is cut in two, and never one that was counted.
+            tail = /H(?:T(?:T(?:P(?:\/(?:1(?:\.(?:1(?: \d{0,2})?)?)?)?)?)?)?)?$/.exec(text.slice(-12))?.[0] ?? '';
+            if (waiting <= 0) write();
+          });
+          if (!isRead) socket.pause();
+          write();
+        });
+        onAnswer(0);
+        await new Promise((resolve) => setTimeout(resolve, reopenMs));
+      }
+    }),
+  );
+}
+
+/** Opens a connection from an address, and resolves when it is closed, by whomever, at `untilMs` at the latest. */
+export function oneConnection({ url, from, untilMs }: { url: string; from: string; untilMs: number }, onOpen: (socket: Socket) => void): Promise<void> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname, port: Number(port), localAddress: from }, () => onOpen(socket));
+    const timer = setTimeout(() => socket.destroy(), Math.max(0, untilMs - performance.now()));
+    // Told by close, which follows.
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
