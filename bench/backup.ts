@@ -97,14 +97,14 @@ function fill(path: string, messages: number): void {
     const at = (message: number): string => new Date(startMs + index * stepMs + message * 1000).toISOString();
     const last = at(messagesEach - 1);
     const conversation: ConversationRecord = {
-      id: ids.uuid(), version: 3, channel: 'chat', status: 'closed', subject: null, ticketNumber: null, siteId, visitorId, contactId: null, departmentId: null, assignedAgentId: agentId, routedAt: null, notToAgentIds: [], tags: [], handshake: null,
+      id: ids.uuid(), version: 3, channel: 'chat', status: 'closed', subject: null, ticketNumber: null, siteId, visitorId, contactId: null, departmentId: null, assignedAgentId: agentId, routedAt: null, notToAgentIds: [], tags: [], handshake: null, copiedTo: [],
       rating: null, ratingComment: null, ratedAgentId: null, preview: messageText, lastMessageAt: last, firstResponseAt: at(1), firstResponderId: null, lastLineAt: last, lastCustomerMessageAt: at(messagesEach - 1 - ((messagesEach - 1) % 2)), agentsReadUpTo: null, customerReadUpTo: null, solvedAt: last, closedAt: last, createdAt: at(0), updatedAt: last,
     };
     insertConversation(db, conversation);
     for (let message = 0; message < messagesEach; message += 1) {
       const isAgents = message % 2 === 1;
       insertMessage(db, {
-        id: ids.uuid(), conversationId: conversation.id, senderType: isAgents ? 'agent' : 'visitor', senderId: isAgents ? agentId : visitorId, body: messageText, bodyHtml: null, attachments: [], threading: null, deliveryStatus: null,
+        id: ids.uuid(), conversationId: conversation.id, senderType: isAgents ? 'agent' : 'visitor', senderId: isAgents ? agentId : visitorId, body: messageText, bodyHtml: null, attachments: [], threading: null, mail: null, deliveryStatus: null,
         readAt: null, createdAt: at(message),
       });
     }

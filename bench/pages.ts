@@ -176,7 +176,7 @@ function fill(running: Running, workspaceId: string): string {
   }
   for (let index = 0; index < messages; index += 1) {
     insertMessage(db, {
-      id: ids.uuid(), conversationId: longId, senderType: index % 3 === 0 ? 'agent' : 'visitor', senderId: null, body: `Message ${index}. ${'More of it. '.repeat(index % 7)}`, bodyHtml: null, attachments: [], threading: null,
+      id: ids.uuid(), conversationId: longId, senderType: index % 3 === 0 ? 'agent' : 'visitor', senderId: null, body: `Message ${index}. ${'More of it. '.repeat(index % 7)}`, bodyHtml: null, attachments: [], threading: null, mail: null,
       deliveryStatus: null, readAt: null, createdAt: iso(index),
     });
   }

@@ -90,14 +90,14 @@ class Rows {
   #message(conversation: ConversationRecord): MessageRecord {
     // Two messages of one conversation never share a time.
     this.#lastMs = Math.max(clock.now(), this.#lastMs + 1);
-    return { id: ids.uuid(), conversationId: conversation.id, senderType: 'agent', senderId: this.#senderId, body: messageText, bodyHtml: null, attachments: [], threading: null, deliveryStatus: null, readAt: null, createdAt: isoTime(this.#lastMs) };
+    return { id: ids.uuid(), conversationId: conversation.id, senderType: 'agent', senderId: this.#senderId, body: messageText, bodyHtml: null, attachments: [], threading: null, mail: null, deliveryStatus: null, readAt: null, createdAt: isoTime(this.#lastMs) };
   }
 }
 
 function newConversation(): ConversationRecord {
   const at = isoTime(clock.now());
   return {
-    id: ids.uuid(), version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null, assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: [], handshake: null,
+    id: ids.uuid(), version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null, assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: [], handshake: null, copiedTo: [],
     rating: null, ratingComment: null, ratedAgentId: null, preview: null, lastMessageAt: null, firstResponseAt: null, firstResponderId: null, solvedAt: null, closedAt: null, lastLineAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: at, updatedAt: at,
   };
 }

@@ -68,13 +68,13 @@ export function fillYear(path: string, size: YearSize): string[] {
     const isSolved = createdMs < now - 2 * dayMs;
     const conversation: ConversationRecord = {
       id: ids.uuid(), version: 3, channel: random.chance(0.6) ? 'chat' : 'ticket', status: isSolved ? random.pick(['solved', 'closed', 'closed']) : random.pick(['open', 'pending']), subject: null, ticketNumber: null,
-      siteId, visitorId: random.pick(visitorIds), contactId: null, departmentId: departmentIds[agent % departments] ?? null, assignedAgentId: agentIds[agent] ?? null, routedAt: null, notToAgentIds: [], tags: [], handshake: null,
+      siteId, visitorId: random.pick(visitorIds), contactId: null, departmentId: departmentIds[agent % departments] ?? null, assignedAgentId: agentIds[agent] ?? null, routedAt: null, notToAgentIds: [], tags: [], handshake: null, copiedTo: [],
       rating: isSolved && random.chance(0.3) ? 1 + random.below(5) : null, ratingComment: null, ratedAgentId: null, preview: 'Hello', lastMessageAt: iso(createdMs), firstResponseAt: isAnswered ? iso(firstMs) : null, firstResponderId: null,
       solvedAt: isSolved ? iso(solvedMs) : null, closedAt: null, lastLineAt: iso(createdMs), lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: iso(createdMs), updatedAt: iso(createdMs),
     };
     insertConversation(db, conversation);
     for (let message = 0; message < size.messagesEach; message += 1) {
-      insertMessage(db, { id: ids.uuid(), conversationId: conversation.id, senderType: message % 2 === 0 ? 'visitor' : 'agent', senderId: null, body: 'Hello, thanks for your message.', bodyHtml: null, attachments: [], deliveryStatus: null, readAt: null, threading: null, createdAt: iso(createdMs + message * 1000) });
+      insertMessage(db, { id: ids.uuid(), conversationId: conversation.id, senderType: message % 2 === 0 ? 'visitor' : 'agent', senderId: null, body: 'Hello, thanks for your message.', bodyHtml: null, attachments: [], deliveryStatus: null, readAt: null, threading: null, mail: null, createdAt: iso(createdMs + message * 1000) });
     }
   }
   const [firstNames, lastNames] = [['Ada', 'Grace', 'Linus', 'José', 'Zoë', 'Mia', 'Noah', 'Emma', 'Liam', 'Olga'], ['Smith', 'Müller', 'Okafor', 'Nguyen', 'García', 'Ivanov', 'Kim', 'Sato', 'Rossi', 'Novak']];

@@ -123,7 +123,7 @@ function fill(running: Running, workspaceId: string): Chat {
     const at = timeOf(index * 8);
     const conversation: ConversationRecord = {
       id, version: 1, channel: index % 3 === 0 ? 'ticket' : 'chat', status: index < conversations - 500 ? 'closed' : 'open', subject: null, ticketNumber: null, siteId,
-      visitorId: visitorIds[index % visitors] ?? null, contactId: null, departmentId: null, assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: [], handshake: null, rating: null, ratingComment: null, ratedAgentId: null,
+      visitorId: visitorIds[index % visitors] ?? null, contactId: null, departmentId: null, assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: [], handshake: null, copiedTo: [], rating: null, ratingComment: null, ratedAgentId: null,
       preview: null, lastMessageAt: at, firstResponseAt: null, firstResponderId: null, solvedAt: null, closedAt: null, lastLineAt: at, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: at, updatedAt: at,
     };
     insertConversation(db, conversation);
@@ -133,7 +133,7 @@ function fill(running: Running, workspaceId: string): Chat {
     // Conversations overlap, as they do.
     const conversationId = conversationIds[Math.min(conversations - 1, Math.floor((index / messages) * conversations + random.next() * 20))] ?? '';
     const body = text();
-    insertMessage(db, { id: ids.uuid(), conversationId, senderType: index % 2 === 0 ? 'visitor' : 'agent', senderId: null, body, bodyHtml: null, attachments: [], threading: null, deliveryStatus: null, readAt: null, createdAt: timeOf(index) });
+    insertMessage(db, { id: ids.uuid(), conversationId, senderType: index % 2 === 0 ? 'visitor' : 'agent', senderId: null, body, bodyHtml: null, attachments: [], threading: null, mail: null, deliveryStatus: null, readAt: null, createdAt: timeOf(index) });
     bodies.push(body);
     owners.push(conversationId);
   }

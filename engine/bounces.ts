@@ -4,7 +4,7 @@
 import { findOutbox } from '../store/outbox.ts';
 import type { Mail } from './mail.ts';
 import { mailKind, outboxIdIn } from './mail.ts';
-import { failDelivery } from './mail-delivery.ts';
+import { failCopy, failDelivery } from './mail-delivery.ts';
 import type { Context } from './runtime/context.ts';
 import { suppress } from './suppressions.ts';
 
@@ -19,6 +19,8 @@ export interface Bounce {
   readonly diagnostic: string;
   /** The address takes no mail at all; false when it was this mail that was not wanted. */
   readonly isOfAddress: boolean;
+  /** Whom it did not reach, as far as the report says; another than it was sent to, where that one forwards. */
+  readonly recipient: string | null;
 }
 
 /** Marks the message that came back, and stops writing to the address when it will never take mail. */
@@ -29,10 +31,18 @@ export function takeBounce(ctx: Context, bounce: Bounce): void {
     const sent = outboxId === undefined ? undefined : findOutbox(ctx.db, outboxId);
     if (sent === undefined || sent.kind !== mailKind) continue;
     // Written by enqueueMail() alone.
-    const { to } = JSON.parse(sent.payload) as Mail;
+    const mail = JSON.parse(sent.payload) as Mail;
     const answer = `${bounce.status} ${bounce.diagnostic}`.trim();
-    if (bounce.isOfAddress) suppress(ctx, to, 'bounce', answer);
-    if (sent.subjectId !== null) failDelivery(ctx, sent.subjectId, { to, answer });
+    const to = recipientOf(mail, bounce);
+    if (to !== undefined && bounce.isOfAddress) suppress(ctx, to, 'bounce', answer);
+    if (sent.subjectId === null) return;
+    if (to === mail.to) failDelivery(ctx, sent.subjectId, { to, answer });
+    else failCopy(ctx, sent.subjectId, { to: to ?? bounce.recipient ?? 'somebody', answer });
     return;
   }
+}
+
+/** Which of those that got the mail, all by the same Message-ID. Undefined when it cannot be told: none of several is named. */
+function recipientOf({ to, cc = [] }: Mail, { recipient }: Bounce): string | undefined {
+  return cc.length === 0 ? to : [to, ...cc].find((address) => address.toLowerCase() === recipient?.toLowerCase());
 }

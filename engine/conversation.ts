@@ -34,6 +34,7 @@ export interface ConversationView {
   readonly assignedAgentId: string | null;
   readonly tags: readonly string[];
   readonly handshake: Handshake | null;
+  readonly copiedTo: readonly string[];
   readonly rating: number | null;
   readonly ratingComment: string | null;
   readonly preview: string | null;
@@ -63,6 +64,7 @@ export function conversationView(conversation: ConversationRecord): Conversation
     assignedAgentId: conversation.assignedAgentId,
     tags: conversation.tags,
     handshake: conversation.handshake,
+    copiedTo: conversation.copiedTo,
     rating: conversation.rating,
     ratingComment: conversation.ratingComment,
     preview: conversation.preview,
@@ -124,6 +126,7 @@ export function newConversation(ctx: Context, fields: Pick<ConversationRecord, '
     notToAgentIds: [],
     tags: [],
     handshake: null,
+    copiedTo: [],
     rating: null,
     ratingComment: null,
     ratedAgentId: null,

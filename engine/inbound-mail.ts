@@ -1,13 +1,15 @@
 // Mail in: each one once, into the conversation that it belongs to or a new ticket, or dropped with an entry in the audit log that
 // says why. The webhook and the SMTP listener end here alike. Specification 4.20, decisions "Inbound email".
 
-import { addParticipants, addReferences, findMail, insertMail, isParticipant, placeBySubject, placesOf, setDroppedFor } from '../store/mails.ts';
+import type { ConversationRecord } from '../store/conversations.ts';
+import { addParticipants, addReferences, findMail, findMailThread, insertMail, isAnsweredAt, isParticipant, placeBySubject, placesOf, setDroppedFor } from '../store/mails.ts';
 import { copyKind } from './attachment-copies.ts';
 import { takeBounce } from './bounces.ts';
 import { conversationKind } from './conversation.ts';
 import { takesMailAt } from './inbound-addresses.ts';
-import { type DropReason, type IncomingMail, judgeMail, mailIdOf, type Verdict } from './mail-judgement.ts';
 import { keepMailed } from './attachments.ts';
+import { copiesAfter, setCopies } from './mail-copies.ts';
+import { customerOf, type DropReason, type IncomingMail, judgeMail, mailIdOf, replyToOf, type Verdict } from './mail-judgement.ts';
 import { oneLine } from './lines.ts';
 import { mailIdsIn, subjectKeyOf } from './mail-addresses.ts';
 import { appendMessage } from './messages.ts';
@@ -43,16 +45,25 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
   const mailId = mailIdOf(mail);
   const inReplyTo = mailIdsIn(mail.headers.inReplyTo);
   const references = mailIdsIn(mail.headers.references);
+  const isDisproved = mail.authentication?.dmarc === 'fail';
   const match = findThread(
-    { mailId, sender: mail.from.address, inReplyTo, references, subjectKey: subjectKeyOf(mail.subject) },
+    { mailId, sender: mail.from.address, isDisproved, inReplyTo, references, subjectKey: subjectKeyOf(mail.subject) },
     {
       placesOf: (id) => placesOf(ctx.db, id),
       placeBySubject: (sender, subjectKey) => placeBySubject(ctx.db, sender, subjectKey),
       isOnThread: (conversationId, address) => isParticipant(ctx.db, conversationId, address),
     },
   );
-  const customer = ticketCustomer(ctx, { email: mail.from.address, name: mail.from.name, mailHost });
-  const conversation = conversationOf(ctx, { mail, mailHost, match, customer });
+  const named = customerOf(ctx, mail, mailHost);
+  const replyTo = replyToOf(mail, named);
+  // In a conversation that is there, who asks to be answered elsewhere is who has done so in it before: else anybody on it could speak for its customer.
+  const isCustomer = match.conversationId === undefined || replyTo === null || isAnsweredAt(ctx.db, match.conversationId, { fromAddress: mail.from.address, replyTo });
+  const sender = isCustomer ? named : mail.from;
+  const customer = ticketCustomer(ctx, { email: sender.address, name: sender.name, mailHost });
+  const found = conversationOf(ctx, { mail, mailHost, match, customer, customerAddress: sender.address });
+  const others = othersOn(ctx, mail, { conversation: found, sender: sender.address, mailHost });
+  const copiedTo = copiesAfter({ others, rule: match.threading.rule, isDisproved });
+  const conversation = setCopies(ctx, found, copiedTo);
   const { message } = appendMessage(ctx, conversation, {
     senderType: 'visitor',
     senderId: customer.id,
@@ -60,6 +71,7 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
     bodyHtml: mail.bodyHtml,
     attachments: mail.attachments.map(({ url, name, size }) => ({ url, name: oneLine(name) || 'file', size })),
     threading: match.threading,
+    mail: { from: mail.from, copiedTo: mail.otherRecipients.slice(0, maxParticipants), authentication: mail.authentication },
   });
   insertMail(ctx.db, {
     mailId,
@@ -68,6 +80,7 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
     messageId: message.id,
     fromAddress: mail.from.address,
     fromName: mail.from.name,
+    replyTo,
     toAddresses: [...mail.ourAddresses, ...mail.otherRecipients],
     subject: mail.subject,
     text: mail.text,
@@ -77,7 +90,7 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
     createdAt: ctx.at,
   });
   addReferences(ctx.db, { conversationId: conversation.id, messageId: message.id }, [...inReplyTo, ...references]);
-  addParticipants(ctx.db, conversation.id, mail.otherRecipients.slice(0, maxParticipants));
+  if (copiedTo !== undefined) addParticipants(ctx.db, conversation.id, mail.otherRecipients.slice(0, maxParticipants));
   for (const attachment of mail.attachments) {
     const { name, copy } = attachment;
     keepMailed(ctx, message.id, attachment);
@@ -85,15 +98,24 @@ function take(ctx: Context, { mail, mailHost }: ReceiveParams): void {
   }
 }
 
-function conversationOf(ctx: Context, options: ReceiveParams & { match: ThreadMatch; customer: ReturnType<typeof ticketCustomer> }) {
-  const { mail, mailHost, match, customer } = options;
+/** Everybody whom an answer to all would go to, beside the customer and us. */
+function othersOn(ctx: Context, mail: IncomingMail, on: { conversation: ConversationRecord; sender: string; mailHost: string }): string[] {
+  const customerAddress = findMailThread(ctx.db, on.conversation.id)?.customerAddress;
+  const alsoAnswered = mail.replyTo.map(({ address }) => address).filter((address) => takesMailAt(ctx, address, on.mailHost) === undefined);
+  return [on.sender, ...alsoAnswered, ...mail.otherRecipients].filter((address) => address !== customerAddress);
+}
+
+function conversationOf(ctx: Context, options: ReceiveParams & { match: ThreadMatch; customer: ReturnType<typeof ticketCustomer>; customerAddress: string }) {
+  const { mail, mailHost, match, customer, customerAddress } = options;
   const known = match.conversationId === undefined ? undefined : ctx.state(conversationKind, match.conversationId);
   if (known !== undefined) return reopenForCustomer(ctx, known);
   const [ourAddress] = mail.ourAddresses;
   const mapped = ourAddress === undefined ? undefined : takesMailAt(ctx, ourAddress, mailHost)?.departmentId;
   const subject = firstChars(oneLine(mail.subject), maxSubjectChars).trim();
   const ticket = openTicket(ctx, { customer, subject: subject === '' ? noSubject : subject, departmentId: mapped ?? theWorkspace(ctx).settings.defaultDepartmentId });
-  startMailThread(ctx, ticket, { customerAddress: mail.from.address, ourAddress, subjectKey: subjectKeyOf(mail.subject), mailHost });
+  startMailThread(ctx, ticket, { customerAddress, ourAddress, subjectKey: subjectKeyOf(mail.subject), mailHost });
+  // What it writes next may come without that wish.
+  addParticipants(ctx.db, ticket.id, [mail.from.address]);
   return ticket;
 }
 
@@ -109,6 +131,7 @@ function drop(ctx: Context, mail: IncomingMail, reason: DropReason): void {
       messageId: null,
       fromAddress: mail.from.address,
       fromName: mail.from.name,
+      replyTo: null,
       toAddresses: mail.ourAddresses,
       subject: mail.subject,
       text: null,

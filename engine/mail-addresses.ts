@@ -27,6 +27,12 @@ export function parseMailbox(text: string): Mailbox | undefined {
   return { address: address.toLowerCase(), name: name === '' ? null : name };
 }
 
+/** Those of a header that names several, parted by commas outside of quotes and brackets. */
+export function parseMailboxes(text: string): Mailbox[] {
+  const parts = text.match(/(?:"(?:[^"\\]|\\.)*"|<[^<>]*>|[^,])+/g) ?? [];
+  return parts.flatMap((part) => parseMailbox(part.trim()) ?? []);
+}
+
 export function isAddress(text: string): boolean {
   return addressShape.test(text) && !hasControls.test(text);
 }

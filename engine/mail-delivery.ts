@@ -6,7 +6,7 @@ import { findMessage, setDeliveryStatus } from '../store/messages.ts';
 import { audienceOf, conversationKind } from './conversation.ts';
 import { tell } from './events.ts';
 import type { Mail } from './mail.ts';
-import { appendSystemLine, messageView } from './messages.ts';
+import { appendServiceLine, appendSystemLine, messageView } from './messages.ts';
 import type { Context } from './runtime/context.ts';
 import type { OutboxItem, OutboxOutcome } from './runtime/outbox.ts';
 import { suppress } from './suppressions.ts';
@@ -19,11 +19,20 @@ const maxAnswerChars = 300;
 export function settleMail(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
   if (outcome.state === 'retry') return;
   // Written by enqueueMail() alone.
-  const { to } = item.payload as Mail;
+  const { to, copyOf } = item.payload as Mail;
   if (outcome.state === 'failed' && outcome.code === addressRefused) suppress(ctx, to, 'rejected', outcome.answer);
   if (item.subjectId === null) return;
-  if (outcome.state === 'sent') noteDelivery(ctx, item.subjectId, 'sent');
+  if (copyOf !== undefined) {
+    if (outcome.state === 'failed') failCopy(ctx, item.subjectId, { to, answer: outcome.answer });
+  } else if (outcome.state === 'sent') noteDelivery(ctx, item.subjectId, 'sent');
   else failDelivery(ctx, item.subjectId, { to, answer: outcome.answer });
+}
+
+/** The customer has the message; a line in its conversation says who has not. */
+export function failCopy(ctx: Context, messageId: string, failure: { to: string; answer: string }): void {
+  const message = findMessage(ctx.db, messageId);
+  const conversation = message === undefined ? undefined : ctx.state(conversationKind, message.conversationId);
+  if (conversation !== undefined) appendServiceLine(ctx, conversation, `The copy to ${failure.to} could not be delivered: ${failure.answer.slice(0, maxAnswerChars)}`);
 }
 
 /** The message did not arrive; a line in its conversation says why. */

@@ -5,7 +5,7 @@ import { countTakenFrom, findMail, type MailAuthentication } from '../store/mail
 import { findOutbox } from '../store/outbox.ts';
 import { findVisitorByEmail } from '../store/visitors.ts';
 import type { Bounce } from './bounces.ts';
-import { isOwnSender } from './inbound-addresses.ts';
+import { isOwnSender, takesMailAt } from './inbound-addresses.ts';
 import { hashOf } from './locator.ts';
 import { mailKind, outboxIdIn } from './mail.ts';
 import { derivedMailId, isMailerDaemon, type Mailbox, mailIdIn } from './mail-addresses.ts';
@@ -17,6 +17,8 @@ export interface IncomingMail {
   /** The header as it stands; empty when there is none. */
   readonly messageId: string;
   readonly from: Mailbox;
+  /** Where its author wants to be answered (RFC 5322 §3.6.2); empty where that is where it came from. */
+  readonly replyTo: readonly Mailbox[];
   /** Addresses of this workspace's that it was sent to, the first one first. At least one. */
   readonly ourAddresses: readonly string[];
   /** Everybody else that it names as a recipient. */
@@ -66,18 +68,29 @@ const hourMs = 3600_000;
 /** Of the body, into the key of a mail without a Message-ID (specification 4.20). */
 const keyChars = 200;
 
+/** Who is to be answered: whom it names for that, unless it is ourselves, else who sent it. A form or a shop sends for others. */
+export function customerOf(view: View, mail: Pick<IncomingMail, 'from' | 'replyTo'>, mailHost: string): Mailbox {
+  return mail.replyTo.find(({ address }) => !isOwnSender(view, address, mailHost) && takesMailAt(view, address, mailHost) === undefined) ?? mail.from;
+}
+
+/** As it is kept with the mail; null where who sent it is who is answered. */
+export function replyToOf(mail: Pick<IncomingMail, 'from'>, customer: Mailbox): string | null {
+  return customer.address === mail.from.address ? null : customer.address;
+}
+
 /** The first rule that holds says why. */
 const dropRules: readonly (readonly [DropReason, (view: View, mail: IncomingMail, mailHost: string) => boolean])[] = [
   ['loop', (view, mail) => isOwnMail(view, mailIdOf(mail))],
-  ['loop', (view, mail, mailHost) => isOwnSender(view, mail.from.address, mailHost)],
+  // A form of the workspace's own pages may send from its own address, and asks to be answered elsewhere.
+  ['loop', (view, mail, mailHost) => isOwnSender(view, customerOf(view, mail, mailHost).address, mailHost)],
   ['bounce', (_, mail) => mail.bounce !== null],
   ['mailer_daemon', (_, mail) => isMailerDaemon(mail.from.address)],
   ['auto_submitted', (_, { headers }) => /^\s*auto-/i.test(headers.autoSubmitted ?? '') || headers.autoReply !== undefined],
   ['precedence', (_, { headers }) => /^\s*(?:bulk|list|junk|auto_reply)\b/i.test(headers.precedence ?? '')],
   ['list_unsubscribe', (_, { headers }) => headers.listUnsubscribe !== undefined],
   ['list_id', (_, { headers }) => headers.listId !== undefined],
-  ['blocked', (view, mail) => (findVisitorByEmail(view.db, mail.from.address)?.blockedAt ?? null) !== null],
-  ['too_many', (view, mail) => countTakenFrom(view.db, mail.from.address, isoTime(view.nowMs - hourMs)) >= maxMailsPerHour],
+  ['blocked', (view, mail, mailHost) => isBlocked(view, mail.from.address) || isBlocked(view, customerOf(view, mail, mailHost).address)],
+  ['too_many', (view, mail, mailHost) => countTakenFrom(view.db, { fromAddress: mail.from.address, replyTo: replyToOf(mail, customerOf(view, mail, mailHost)) }, isoTime(view.nowMs - hourMs)) >= maxMailsPerHour],
 ];
 
 /** What a mail is known by: its Message-ID, else what is made of its sender, its subject and the beginning of its body. */
@@ -90,6 +103,10 @@ export function judgeMail(view: View, mail: IncomingMail, mailHost: string): Ver
   if (known !== undefined && (known.direction === 'in' || known.droppedFor !== null)) return { kind: 'duplicate' };
   for (const [reason, holds] of dropRules) if (holds(view, mail, mailHost)) return { kind: 'drop', reason };
   return { kind: 'take' };
+}
+
+function isBlocked(view: View, address: string): boolean {
+  return (findVisitorByEmail(view.db, address)?.blockedAt ?? null) !== null;
 }
 
 /** One that we sent: an answer on a ticket, or any other mail of this workspace. */

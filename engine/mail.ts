@@ -4,7 +4,12 @@ import { hostOf } from './mail-addresses.ts';
 import type { Context } from './runtime/context.ts';
 
 export interface Mail {
+  /** Who gets it. */
   readonly to: string;
+  /** Who else gets one of the same, each its own. */
+  readonly cc?: readonly string[];
+  /** Of one of those: the mail that it is a copy of, by its id in the outbox, and whom that is to. */
+  readonly copyOf?: { readonly id: string; readonly to: string };
   readonly subject: string;
   readonly text: string;
   readonly html?: string;
@@ -27,8 +32,8 @@ export const mailRetryDelaysMs: readonly number[] = [60_000, 5 * 60_000, 15 * 60
 
 /** What the outbox remembers of a mail: its text only while somebody may want to send it again, and never a secret one. */
 export function keptOfMail(mail: Mail, state: 'sent' | 'failed'): Partial<Mail> {
-  const { to, subject } = mail;
-  return state === 'sent' || mail.isSecret === true ? { to, subject } : mail;
+  const { to, cc, copyOf, subject } = mail;
+  return state === 'sent' || mail.isSecret === true ? { to, ...(cc === undefined ? {} : { cc }), ...(copyOf === undefined ? {} : { copyOf }), subject } : mail;
 }
 
 /** Queues a mail; it leaves after the commit, in order per recipient. Returns its id. */

@@ -4,7 +4,7 @@
 import { type ConversationRecord, setReadUpTo, touchConversation } from '../store/conversations.ts';
 import type { AgentRecord } from '../store/agents.ts';
 import { type NamedFile, noteNamed } from './attachments.ts';
-import { type Attachment, insertMessage, markRead, type MessageRecord, messagesBefore, type SenderType, type Threading, unmarkRead } from '../store/messages.ts';
+import { type Attachment, insertMessage, markRead, type MessageMail, type MessageRecord, messagesBefore, type SenderType, type Threading, unmarkRead } from '../store/messages.ts';
 import { audienceOf, changeConversation, conversationKind, conversationView, type ConversationView, later, requireReachable, requireReadable } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
 import { tell } from './events.ts';
@@ -26,6 +26,7 @@ export interface MessageView {
   readonly attachments: readonly Attachment[];
   readonly deliveryStatus: MessageRecord['deliveryStatus'];
   readonly threading: Threading | null;
+  readonly mail: MessageMail | null;
   readonly readAt: string | null;
   readonly createdAt: string;
 }
@@ -41,6 +42,7 @@ export function messageView(message: MessageRecord): MessageView {
     attachments: message.attachments,
     deliveryStatus: message.deliveryStatus,
     threading: message.threading,
+    mail: message.mail,
     readAt: message.readAt,
     createdAt: message.createdAt,
   };
@@ -57,6 +59,8 @@ export interface MessageDraft {
   /** Safe HTML, of a mail that had any. */
   readonly bodyHtml?: string | null;
   readonly threading?: Threading;
+  /** Of one that came or leaves as a mail. */
+  readonly mail?: MessageMail | null;
   /** Opens the conversation, so it answers nobody. */
   readonly isOpening?: boolean;
 }
@@ -74,6 +78,7 @@ export function appendMessage(ctx: Context, conversation: ConversationRecord, dr
     body: draft.body,
     bodyHtml: draft.bodyHtml ?? null,
     threading: draft.threading ?? null,
+    mail: draft.mail ?? null,
     attachments: draft.attachments === undefined ? nothingAttached : draft.attachments.map(({ url, name, size }) => ({ url, name, size })),
     deliveryStatus: draft.deliveryStatus ?? null,
     readAt: null,

@@ -9,6 +9,7 @@ import type { View } from './runtime/context.ts';
 export interface OriginalMail {
   readonly mailId: string;
   readonly from: { readonly address: string; readonly name: string | null };
+  readonly replyTo: string | null;
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string | null;
@@ -23,6 +24,6 @@ export function readOriginal(view: View, ids: { conversationId: string; messageI
   if (findMessage(view.db, ids.messageId)?.conversationId !== ids.conversationId) refuse('not_found');
   const mail = findMailOfMessage(view.db, ids.messageId);
   if (mail === undefined || mail.direction === 'out') refuse('not_found');
-  const { mailId, fromAddress, fromName, toAddresses, subject, text, html, authentication, createdAt } = mail;
-  return { mailId, from: { address: fromAddress, name: fromName }, to: toAddresses, subject, text, html, authentication, createdAt };
+  const { mailId, fromAddress, fromName, replyTo, toAddresses, subject, text, html, authentication, createdAt } = mail;
+  return { mailId, from: { address: fromAddress, name: fromName }, replyTo, to: toAddresses, subject, text, html, authentication, createdAt };
 }

@@ -10,7 +10,7 @@ import { appendMessage, appendSystemLine, type MessageView, messageView, require
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
 import { takeByReply } from './taking.ts';
-import { deliveryOf, mailToCustomer } from './ticket-mail.ts';
+import { deliveryOf, envelopeOf, mailToCustomer } from './ticket-mail.ts';
 
 const takesNoMessages: ReadonlySet<ConversationRecord['status']> = new Set(['spam', 'solved', 'closed']);
 
@@ -18,12 +18,13 @@ const takesNoMessages: ReadonlySet<ConversationRecord['status']> = new Set(['spa
 export function appendAgentMessage(
   ctx: Context,
   conversation: ConversationRecord,
-  draft: { agent: AgentRecord; id?: string | undefined; body: string; attachments?: readonly NamedFile[] | undefined; isOpening?: boolean; mailHost: string },
+  draft: { agent: AgentRecord; id?: string | undefined; body: string; attachments?: readonly NamedFile[] | undefined; isOpening?: boolean; isCopied?: boolean; mailHost: string },
 ): { message: MessageRecord; conversation: ConversationRecord } {
-  const { agent, mailHost, ...content } = draft;
+  const { agent, mailHost, isCopied = true, ...content } = draft;
   const deliveryStatus = deliveryOf(ctx, conversation);
-  const { message, conversation: next } = appendMessage(ctx, conversation, { senderType: 'agent', senderId: agent.id, ...content, deliveryStatus });
-  if (deliveryStatus === 'queued') mailToCustomer(ctx, next, message, { agent, mailHost });
+  const mail = deliveryStatus === 'queued' ? envelopeOf(ctx, conversation, { agent, isCopied, mailHost }) : null;
+  const { message, conversation: next } = appendMessage(ctx, conversation, { senderType: 'agent', senderId: agent.id, ...content, deliveryStatus, mail });
+  if (deliveryStatus === 'queued') mailToCustomer(ctx, next, message, { agent });
   return { message, conversation: deliveryStatus === 'failed' ? appendSystemLine(ctx, next, 'Not mailed: mail to the customer\'s address came back before.') : next };
 }
 
@@ -34,6 +35,8 @@ export interface SendParams {
   readonly expectedVersion?: number | undefined;
   readonly body: string;
   readonly attachments?: readonly AttachmentInput[] | undefined;
+  /** False: on a ticket, to the customer alone. */
+  readonly copy?: boolean | undefined;
   /** The host of the addresses that the service takes mail at. */
   readonly mailHost: string;
 }
@@ -47,7 +50,7 @@ export const sendMessage = command('message.send', (ctx, params: SendParams): Me
   if (sent !== undefined) return messageView(sent);
   requireVersion(conversation, params.expectedVersion);
   if (takesNoMessages.has(conversation.status)) refuse('conversation_archived');
-  const { message, conversation: answered } = appendAgentMessage(ctx, conversation, { agent, id: params.messageId, body: params.body, attachments: filesOf(ctx, params.attachments), mailHost: params.mailHost });
+  const { message, conversation: answered } = appendAgentMessage(ctx, conversation, { agent, id: params.messageId, body: params.body, attachments: filesOf(ctx, params.attachments), isCopied: params.copy ?? true, mailHost: params.mailHost });
   takeByReply(ctx, answered, agent);
   return messageView(message);
 });

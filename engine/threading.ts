@@ -7,6 +7,8 @@ import type { Threading } from '../store/messages.ts';
 export interface ThreadSignals {
   readonly mailId: string;
   readonly sender: string;
+  /** The domain of the sender says that somebody else sent it. */
+  readonly isDisproved: boolean;
   readonly inReplyTo: readonly string[];
   readonly references: readonly string[];
   /** Without Re: and Fwd:; empty says nothing. */
@@ -54,9 +56,14 @@ export function findThread(mail: ThreadSignals, index: ThreadIndex): ThreadMatch
   const answersSomething = mail.inReplyTo.length + mail.references.length > 0;
   if (!answersSomething && mail.subjectKey !== '') {
     const place = index.placeBySubject(mail.sender, mail.subjectKey);
+    // Whoever knows a customer's address can guess a subject: for that alone nobody is taken for the customer who is known not to be.
+    if (place !== undefined && mail.isDisproved) return unmatched('sender_disproved');
     if (place !== undefined) return matched('subject', place);
   }
-  const reason = sawPlace ? 'sender_not_on_thread' : answersSomething ? 'unknown_reference' : null;
+  return unmatched(sawPlace ? 'sender_not_on_thread' : answersSomething ? 'unknown_reference' : null);
+}
+
+function unmatched(reason: Threading['reason']): ThreadMatch {
   return { conversationId: undefined, threading: { rule: 'new', matchedMessageId: null, reason } };
 }
 

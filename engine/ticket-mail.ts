@@ -4,10 +4,10 @@
 import type { AgentRecord } from '../store/agents.ts';
 import type { ConversationRecord } from '../store/conversations.ts';
 import { addParticipants, findMailThread, insertMail, insertMailThread, mailIdsOfThread } from '../store/mails.ts';
-import type { MessageRecord } from '../store/messages.ts';
+import type { MessageMail, MessageRecord } from '../store/messages.ts';
 import { findSuppression } from '../store/suppressions.ts';
 import { answerAddress, mainAddress } from './inbound-addresses.ts';
-import { enqueueMail, mailIdOf } from './mail.ts';
+import { enqueueMail, type Mail, mailIdOf } from './mail.ts';
 import { oneLine } from './lines.ts';
 import { derivedMailId } from './mail-addresses.ts';
 import type { Context } from './runtime/context.ts';
@@ -31,29 +31,37 @@ export function deliveryOf(ctx: Context, conversation: ConversationRecord): Mess
   return findSuppression(ctx.db, thread.customerAddress) === undefined ? 'queued' : 'failed';
 }
 
-/** Queues an agent's message as a mail to the ticket's customer. */
-export function mailToCustomer(ctx: Context, conversation: ConversationRecord, message: MessageRecord, options: { agent: AgentRecord; mailHost: string }): void {
+/** How an agent's message goes out as a mail: from where, and to whom beside the customer. Null when nothing is sent. */
+export function envelopeOf(ctx: Context, conversation: ConversationRecord, sending: { agent: AgentRecord; isCopied: boolean; mailHost: string }): MessageMail | null {
+  const thread = conversation.channel === 'ticket' ? findMailThread(ctx.db, conversation.id) : undefined;
+  if (thread === undefined) return null;
+  const copiedTo = sending.isCopied ? conversation.copiedTo.filter((address) => findSuppression(ctx.db, address) === undefined) : [];
+  return { from: { address: answerAddress(ctx, thread.ourAddress, sending.mailHost), name: sending.agent.name }, copiedTo, authentication: null };
+}
+
+/** Queues an agent's message as a mail to the ticket's customer, and to each of whom it is copied to. */
+export function mailToCustomer(ctx: Context, conversation: ConversationRecord, message: MessageRecord, options: { agent: AgentRecord }): void {
   const thread = findMailThread(ctx.db, conversation.id);
-  if (thread === undefined) throw new Error(`ticket ${conversation.id} has nobody to mail to`);
-  const from = answerAddress(ctx, thread.ourAddress, options.mailHost);
+  if (thread === undefined || message.mail === null) throw new Error(`ticket ${conversation.id} has nobody to mail to`);
+  const { copiedTo: cc } = message.mail;
+  const from = message.mail.from.address;
   const exchanged = mailIdsOfThread(ctx.db, conversation.id, maxReferences);
   const chain = exchanged.filter(({ mailId }) => !mailId.startsWith(derivedMailId));
   // The customer's own client has its own mail for certain, ours only if it was delivered.
   const answered = (chain.findLast((mail) => mail.direction === 'in') ?? chain.at(-1))?.mailId;
   const subject = oneLine(conversation.subject ?? '');
-  const outboxId = enqueueMail(
-    ctx,
-    {
-      to: thread.customerAddress,
-      from,
-      fromName: oneLine(`${options.agent.name} (${theWorkspace(ctx).name})`),
-      subject: exchanged.length === 0 ? subject : `Re: ${subject}`,
-      text: textOf(message),
-      html: htmlPartOf(message),
-      ...(answered === undefined ? {} : { inReplyTo: answered, references: chain.map((mail) => mail.mailId) }),
-    },
-    { subjectId: message.id },
-  );
+  const mail: Mail = {
+    to: thread.customerAddress,
+    ...(cc.length === 0 ? {} : { cc }),
+    from,
+    fromName: oneLine(`${options.agent.name} (${theWorkspace(ctx).name})`),
+    subject: exchanged.length === 0 ? subject : `Re: ${subject}`,
+    text: textOf(message),
+    html: htmlPartOf(message),
+    ...(answered === undefined ? {} : { inReplyTo: answered, references: chain.map(({ mailId }) => mailId) }),
+  };
+  const outboxId = enqueueMail(ctx, mail, { subjectId: message.id });
+  for (const to of cc) enqueueMail(ctx, { ...mail, to, copyOf: { id: outboxId, to: mail.to } }, { subjectId: message.id });
   insertMail(ctx.db, {
     mailId: mailIdOf(outboxId, from),
     direction: 'out',
@@ -61,7 +69,8 @@ export function mailToCustomer(ctx: Context, conversation: ConversationRecord, m
     messageId: message.id,
     fromAddress: from,
     fromName: options.agent.name,
-    toAddresses: [thread.customerAddress],
+    replyTo: null,
+    toAddresses: [thread.customerAddress, ...cc],
     subject,
     text: null,
     html: null,

@@ -7,7 +7,7 @@ import { refuseField } from '../engine/errors.ts';
 import { receiveMail } from '../engine/inbound-mail.ts';
 import { takesMailAt, workspaceIdOfAddress } from '../engine/inbound-addresses.ts';
 import { oneLine } from '../engine/lines.ts';
-import { isOneLine, type Mailbox, parseMailbox } from '../engine/mail-addresses.ts';
+import { isOneLine, type Mailbox, parseMailbox, parseMailboxes } from '../engine/mail-addresses.ts';
 import { type IncomingAttachment, type IncomingMail, judgeMail, type Verdict } from '../engine/mail-judgement.ts';
 import { systemCaller } from '../engine/runtime/command.ts';
 import type { Engine } from '../engine/runtime/engine.ts';
@@ -59,6 +59,8 @@ export interface InboundMailPorts {
 
 const attachmentKind = 'attachment';
 const anyType = 'application/octet-stream';
+/** More than anybody asks to be answered at. */
+const maxReplyTo = 10;
 const typeShape = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/;
 
 export function createInboundMail(ports: InboundMailPorts): InboundMail {
@@ -138,18 +140,20 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
       const recipients = mail.to.flatMap((entry) => parseMailbox(entry)?.address ?? []);
       const isOurs = (address: string): boolean => workspaceOfAddress(address) === workspaceId;
       const attachments = copiesOf(workspaceId, mail);
+      const { replyTo = '', ...headers } = headersOf(mail.headers ?? {});
       await take(
         workspaceId,
         {
           messageId: mail.messageId ?? '',
           from,
+          replyTo: parseMailboxes(replyTo).slice(0, maxReplyTo),
           ourAddresses: recipients.filter(isOurs),
           otherRecipients: recipients.filter((address) => !isOurs(address)),
           subject: mail.subject,
           text,
           html,
           ...(await reader.display({ text, html })),
-          headers: headersOf(mail.headers ?? {}),
+          headers,
           attachments: [],
           authentication: null,
           bounce: null,
@@ -164,6 +168,7 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
         throw error;
       });
       const from = senderOf(mail, received.envelope.sender);
+      const replyTo = mail.replyTo.slice(0, maxReplyTo).flatMap(({ address, name }) => mailboxOf(address, name) ?? []);
       const byWorkspace = Map.groupBy(received.recipients, workspaceOfAddress);
       byWorkspace.delete(undefined);
       if (byWorkspace.size === 0) throw new UnacceptableMail('no such address here');
@@ -172,7 +177,7 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
         // Nobody can be answered who gives no address to answer to: a machine's notice (RFC 5321 §4.5.5).
         const headers = received.envelope.sender === '' ? { ...mail.headers, autoSubmitted: mail.headers.autoSubmitted ?? 'auto-generated' } : mail.headers;
         const otherRecipients = mail.recipients.flatMap((address) => parseMailbox(address)?.address ?? []).filter((address) => workspaceOfAddress(address) !== workspaceId);
-        const incoming: IncomingMail = { messageId, from, ourAddresses, otherRecipients, subject, text, html, body, bodyHtml, headers, attachments: [], authentication, bounce };
+        const incoming: IncomingMail = { messageId, from, replyTo, ourAddresses, otherRecipients, subject, text, html, body, bodyHtml, headers, attachments: [], authentication, bounce };
         await take(workspaceId, incoming, { store: () => storeFiles(workspaceId, mail) });
       }
     },
@@ -204,22 +209,28 @@ function wantsFiles(verdict: Verdict): boolean {
 }
 
 function senderOf(mail: ReadMail, envelopeSender: string): Mailbox {
-  const named = mail.from === null ? undefined : parseMailbox(mail.from.address);
-  const from = named ?? parseMailbox(envelopeSender);
+  const from = mailboxOf(mail.from?.address ?? '', mail.from?.name ?? null) ?? mailboxOf(envelopeSender, mail.from?.name ?? null);
   if (from === undefined) throw new UnacceptableMail('the mail does not say who it is from');
-  const name = oneLine(mail.from?.name ?? '');
-  return { address: from.address, name: name === '' ? null : name };
+  return from;
+}
+
+/** Undefined for what is no address. */
+function mailboxOf(address: string, name: string | null): Mailbox | undefined {
+  const parsed = parseMailbox(address);
+  const shown = oneLine(name ?? '');
+  return parsed && { address: parsed.address, name: shown === '' ? null : shown };
 }
 
 /** Names are compared without case; of a list its first value counts, References being one list however it came. */
-function headersOf(given: NonNullable<WebhookMail['headers']>): IncomingMail['headers'] {
-  const byName = new Map(Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [[name.toLowerCase(), typeof value === 'string' ? value : value.join(' ')] as const])));
+function headersOf(given: NonNullable<WebhookMail['headers']>): IncomingMail['headers'] & { readonly replyTo: string | undefined } {
+  const byName = new Map(Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [[name.toLowerCase(), typeof value === 'string' ? value : value.join(name.toLowerCase() === 'reply-to' ? ', ' : ' ')] as const])));
   return {
     autoSubmitted: byName.get('auto-submitted'),
     precedence: byName.get('precedence'),
     listUnsubscribe: byName.get('list-unsubscribe'),
     listId: byName.get('list-id'),
     autoReply: byName.get('x-autoreply') ?? byName.get('x-autorespond'),
+    replyTo: byName.get('reply-to'),
     inReplyTo: byName.get('in-reply-to'),
     references: byName.get('references'),
   };

@@ -89,6 +89,7 @@ export const Conversation = Type.Object({
   assignedAgentId: nullable(Id),
   tags: Type.Array(Type.String()),
   handshake: nullable(Handshake),
+  copiedTo: behind('visitors:read', Type.Array(Type.String(), { description: 'Of a ticket: who its answers go to beside the customer, as the customer\'s last mail named them. One that failed its sender\'s DMARC, or belongs here by its subject alone, names nobody.' })),
   rating: nullable(Type.Integer({ minimum: 1, maximum: 5 })),
   ratingComment: nullable(Type.String({ description: 'What the customer wrote with the rating.' })),
   preview: behind('messages:read', nullable(Type.String())),
@@ -172,11 +173,25 @@ export const Threading = Type.Object(
   {
     rule: Type.Enum(['in_reply_to', 'references', 'subject', 'new']),
     matchedMessageId: nullable(Id),
-    reason: nullable(Type.Enum(['sender_not_on_thread', 'unknown_reference'], { description: 'Of a new conversation: what the mail refers to is a conversation that its sender is not on, or nothing known here.' })),
+    reason: nullable(Type.Enum(['sender_not_on_thread', 'sender_disproved', 'unknown_reference'], { description: 'Of a new conversation: what the mail refers to is a conversation that its sender is not on; its subject is one of a conversation whose customer did not send it, says the domain of its sender; or what it refers to is nothing known here.' })),
   },
   { description: 'How a mail found its conversation, and by which of our messages. Null for what came by no mail.' },
 );
 
+/** RFC 8601 §2.7. */
+const AuthenticationResult = Type.String({ description: 'pass, fail, none, neutral, softfail, temperror, permerror.' });
+export const MailAuthentication = Type.Object(
+  { spf: AuthenticationResult, dkim: AuthenticationResult, dmarc: AuthenticationResult },
+  { description: 'What the domain that the mail says it is from says of it. dmarc counts: pass proves the domain of the sender, fail says that somebody else sent it, anything else that nobody can tell.' },
+);
+export const MessageMail = Type.Object(
+  {
+    from: behind('visitors:read', Type.Object({ address: Type.String(), name: nullable(Type.String()) }, { description: 'As the mail says; another than the customer where it asked to be answered elsewhere (Reply-To), or somebody else wrote.' })),
+    copiedTo: behind('visitors:read', Type.Array(Type.String(), { description: 'Who else it went to, beside the customer and the workspace.' })),
+    authentication: nullable(MailAuthentication),
+  },
+  { description: 'Of a message that came or left as a mail; else null. authentication is null of what left, and of what came by the webhook.' },
+);
 export const Message = Type.Object({
   id: Id,
   conversationId: Id,
@@ -187,6 +202,7 @@ export const Message = Type.Object({
   attachments: Type.Array(Attachment),
   deliveryStatus: nullable(Type.Enum(['queued', 'sent', 'failed'], { description: 'Of what was mailed; null where nothing is.' })),
   threading: nullable(Threading),
+  mail: nullable(MessageMail),
   readAt: nullable(Time),
   createdAt: Time,
 });
@@ -198,6 +214,7 @@ export const chosenIdPattern = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[47][0-9a-fA-F]{3
 /** Whoever sends may send again what it cannot know to have arrived: the id makes it one message, or one note. */
 const chosenId = (what: string) => Type.Optional(Type.String({ pattern: worded(chosenIdPattern, 'an id: a UUID of version 4 or 7'), description: `The id that the ${what} shall have. Sent again with the same one, it is answered with the ${what} that is there.` }));
 export const RepeatableMessageInput = Type.Object({ ...MessageInput.properties, messageId: chosenId('message') });
+export const AgentMessageInput = Type.Object({ ...RepeatableMessageInput.properties, copy: Type.Optional(Type.Boolean({ default: true, description: 'Of a ticket: false answers the customer alone, true also those whom the conversation\'s copiedTo names.' })) });
 export const RepeatableNoteInput = Type.Object({ body: Text, noteId: chosenId('note') });
 export const MessageQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),

@@ -32,6 +32,8 @@ export interface ConversationRecord {
   readonly notToAgentIds: readonly string[];
   readonly tags: readonly string[];
   readonly handshake: Handshake | null;
+  /** Of a ticket: addresses beside its customer's that its answers go to. */
+  readonly copiedTo: readonly string[];
   readonly rating: number | null;
   readonly ratingComment: string | null;
   /** Who wrote last before it was rated. */
@@ -53,7 +55,7 @@ export interface ConversationRecord {
   readonly updatedAt: string;
 }
 
-export type ConversationRow = Omit<ConversationRecord, 'notToAgentIds' | 'tags' | 'handshake'> & { notToAgentIds: string; tags: string; handshake: string | null };
+export type ConversationRow = Omit<ConversationRecord, 'notToAgentIds' | 'tags' | 'handshake' | 'copiedTo'> & { notToAgentIds: string; tags: string; handshake: string | null; copiedTo: string };
 
 /** What of the workspace's conversations a caller may see. Departments `null`: all. */
 export interface Reach {
@@ -72,12 +74,14 @@ export function reachValues(reach: Reach): { channels: string; departmentIds: st
   return { channels: toJson(reach.channels), departmentIds: toJsonOrNull(reach.departmentIds), agentId: reach.agentId };
 }
 
+const nobody: readonly string[] = [];
+
 export function conversationFromRow(row: ConversationRow): ConversationRecord {
-  return { ...row, notToAgentIds: fromJson(row.notToAgentIds), tags: fromJson(row.tags), handshake: fromJsonOrNull(row.handshake) };
+  return { ...row, notToAgentIds: fromJson(row.notToAgentIds), tags: fromJson(row.tags), handshake: fromJsonOrNull(row.handshake), copiedTo: row.copiedTo === '[]' ? nobody : fromJson(row.copiedTo) };
 }
 
 function toRow(conversation: ConversationRecord): ConversationRow {
-  return { ...conversation, notToAgentIds: toJson(conversation.notToAgentIds), tags: toJson(conversation.tags), handshake: toJsonOrNull(conversation.handshake) };
+  return { ...conversation, notToAgentIds: toJson(conversation.notToAgentIds), tags: toJson(conversation.tags), handshake: toJsonOrNull(conversation.handshake), copiedTo: toJson(conversation.copiedTo) };
 }
 
 export function findConversation(db: Database, conversationId: string): ConversationRecord | undefined {
@@ -90,8 +94,8 @@ export function findConversations(db: Database, conversationIds: readonly string
   return db.all<ConversationRow>('SELECT * FROM conversation WHERE id IN (SELECT value FROM json_each(?))', [toJson(conversationIds)]).map(conversationFromRow);
 }
 
-/** What is not routed, answered or rated yet. */
-export type NewConversation = Omit<ConversationRecord, 'routedAt' | 'notToAgentIds' | 'firstResponderId' | 'ratedAgentId'>;
+/** What is not routed, answered, copied to anybody or rated yet. */
+export type NewConversation = Omit<ConversationRecord, 'routedAt' | 'notToAgentIds' | 'copiedTo' | 'firstResponderId' | 'ratedAgentId'>;
 
 export function insertConversation(db: Database, conversation: NewConversation): void {
   db.run(
@@ -107,7 +111,7 @@ export function insertConversation(db: Database, conversation: NewConversation):
 export function updateConversation(db: Database, conversation: ConversationRecord): void {
   db.run(
     `UPDATE conversation SET version = @version, status = @status, subject = @subject, contactId = @contactId, departmentId = @departmentId, assignedAgentId = @assignedAgentId,
-       routedAt = @routedAt, notToAgentIds = @notToAgentIds, tags = @tags, handshake = @handshake, rating = @rating, ratingComment = @ratingComment, ratedAgentId = @ratedAgentId, preview = @preview, lastMessageAt = @lastMessageAt,
+       routedAt = @routedAt, notToAgentIds = @notToAgentIds, tags = @tags, handshake = @handshake, copiedTo = @copiedTo, rating = @rating, ratingComment = @ratingComment, ratedAgentId = @ratedAgentId, preview = @preview, lastMessageAt = @lastMessageAt,
        firstResponseAt = @firstResponseAt, firstResponderId = @firstResponderId, solvedAt = @solvedAt, closedAt = @closedAt, lastLineAt = @lastLineAt, lastCustomerMessageAt = @lastCustomerMessageAt, agentsReadUpTo = @agentsReadUpTo, customerReadUpTo = @customerReadUpTo,
        updatedAt = @updatedAt WHERE id = @id`,
     { ...toRow(conversation) },

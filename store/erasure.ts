@@ -41,10 +41,10 @@ const erase: readonly string[] = [
   `UPDATE event SET audience = ${nobody}, data = '{}' WHERE conversationId IN (SELECT id FROM erasedConversation) OR json_extract(data, '$.visitor.id') IN (SELECT id FROM erasedVisitor)
      OR json_extract(data, '$.completion.visitorId') IN (SELECT id FROM erasedVisitor) OR json_extract(data, '$.visitor.contactId') = @contactId`,
   // Its name in lines of the service itself goes with the rest.
-  `UPDATE message SET body = '${erasedText}', bodyHtml = NULL, threading = NULL, attachments = '[]', deliveryStatus = iif(deliveryStatus = 'queued', 'failed', deliveryStatus) WHERE conversationId IN (SELECT id FROM erasedConversation)`,
+  `UPDATE message SET body = '${erasedText}', bodyHtml = NULL, threading = NULL, mail = NULL, attachments = '[]', deliveryStatus = iif(deliveryStatus = 'queued', 'failed', deliveryStatus) WHERE conversationId IN (SELECT id FROM erasedConversation)`,
   // The Message-ID stays, so that a second delivery of the same mail is known.
-  `UPDATE mail SET fromAddress = '', fromName = NULL, toAddresses = '[]', subject = '', text = NULL, html = NULL, authentication = NULL
-   WHERE conversationId IN (SELECT id FROM erasedConversation) OR lower(fromAddress) IN (SELECT address FROM erasedAddress)
+  `UPDATE mail SET fromAddress = '', fromName = NULL, replyTo = NULL, toAddresses = '[]', subject = '', text = NULL, html = NULL, authentication = NULL
+   WHERE conversationId IN (SELECT id FROM erasedConversation) OR lower(fromAddress) IN (SELECT address FROM erasedAddress) OR lower(replyTo) IN (SELECT address FROM erasedAddress)
      OR EXISTS (SELECT 1 FROM json_each(toAddresses) WHERE lower(value) IN (SELECT address FROM erasedAddress))`,
   'DELETE FROM mailThread WHERE conversationId IN (SELECT id FROM erasedConversation)',
   'DELETE FROM mailParticipant WHERE conversationId IN (SELECT id FROM erasedConversation) OR lower(address) IN (SELECT address FROM erasedAddress)',
@@ -60,7 +60,7 @@ const erase: readonly string[] = [
   `UPDATE voicemail SET fromE164 = NULL, recordingUrl = NULL, transcript = NULL WHERE conversationId IN (SELECT id FROM erasedConversation)`,
   `UPDATE callEvent SET detail = json_remove(detail, '$.fromE164') WHERE conversationId IN (SELECT id FROM erasedConversation)`,
   `UPDATE call SET fromE164 = NULL, recordingUrl = NULL WHERE conversationId IN (SELECT id FROM erasedConversation)`,
-  `UPDATE conversation SET subject = NULL, preview = NULL, ratingComment = NULL, tags = '[]', contactId = NULL,
+  `UPDATE conversation SET subject = NULL, preview = NULL, ratingComment = NULL, tags = '[]', copiedTo = '[]', contactId = NULL,
      handshake = iif(handshake IS NULL, NULL, json_set(handshake, '$.note', NULL)) WHERE id IN (SELECT id FROM erasedConversation)`,
   `UPDATE visitor SET email = NULL, name = NULL, phoneE164 = NULL, ip = NULL, country = NULL, userAgent = NULL, geo = NULL, wcEnrichment = NULL, contactId = NULL, currentPageUrl = NULL
    WHERE id IN (SELECT id FROM erasedVisitor)`,

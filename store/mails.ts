@@ -17,6 +17,8 @@ export interface MailRecord {
   readonly messageId: string | null;
   readonly fromAddress: string;
   readonly fromName: string | null;
+  /** Where it wants to be answered, where that is not where it came from. */
+  readonly replyTo: string | null;
   readonly toAddresses: readonly string[];
   readonly subject: string;
   /** Whole, with the history it quotes. Null for what was dropped and for what we wrote ourselves. */
@@ -29,12 +31,12 @@ export interface MailRecord {
 
 type Row = Omit<MailRecord, 'toAddresses' | 'authentication'> & { toAddresses: string; authentication: string | null };
 
-const columns = 'mailId, direction, conversationId, messageId, fromAddress, fromName, toAddresses, subject, text, html, authentication, droppedFor, createdAt';
+const columns = 'mailId, direction, conversationId, messageId, fromAddress, fromName, replyTo, toAddresses, subject, text, html, authentication, droppedFor, createdAt';
 const fromRow = (row: Row): MailRecord => ({ ...row, toAddresses: fromJson(row.toAddresses), authentication: fromJsonOrNull(row.authentication) });
 
 export function insertMail(db: Database, mail: MailRecord): void {
   db.run(
-    `INSERT INTO mail (${columns}) VALUES (@mailId, @direction, @conversationId, @messageId, @fromAddress, @fromName, @toAddresses, @subject, @text, @html, @authentication, @droppedFor, @createdAt)`,
+    `INSERT INTO mail (${columns}) VALUES (@mailId, @direction, @conversationId, @messageId, @fromAddress, @fromName, @replyTo, @toAddresses, @subject, @text, @html, @authentication, @droppedFor, @createdAt)`,
     { ...mail, toAddresses: toJson(mail.toAddresses), authentication: toJsonOrNull(mail.authentication) },
   );
 }
@@ -63,9 +65,14 @@ export function mailIdsOfThread(db: Database, conversationId: string, limit: num
   return [...first, ...newest.slice(1)];
 }
 
-/** How many mails of this sender were taken since `since`. */
-export function countTakenFrom(db: Database, fromAddress: string, since: string): number {
-  return db.get<{ count: number }>(`SELECT count(*) AS count FROM mail WHERE direction = 'in' AND fromAddress = ? AND createdAt > ? AND droppedFor IS NULL`, [fromAddress, since])?.count ?? 0;
+/** How many mails of this sender, to be answered at this address, were taken since `since`. */
+export function countTakenFrom(db: Database, sender: Pick<MailRecord, 'fromAddress' | 'replyTo'>, since: string): number {
+  return db.get<{ count: number }>(`SELECT count(*) AS count FROM mail WHERE direction = 'in' AND fromAddress = ? AND replyTo IS ? AND createdAt > ? AND droppedFor IS NULL`, [sender.fromAddress, sender.replyTo, since])?.count ?? 0;
+}
+
+/** Whether the thread has a mail that came from the one address to be answered at the other. */
+export function isAnsweredAt(db: Database, conversationId: string, sender: Pick<MailRecord, 'fromAddress' | 'replyTo'>): boolean {
+  return db.get(`SELECT 1 FROM mail WHERE conversationId = ? AND direction = 'in' AND fromAddress = ? AND replyTo = ?`, [conversationId, sender.fromAddress, sender.replyTo]) !== undefined;
 }
 
 /** Where a mail stands or is expected, a mail itself before those that only name it. */

@@ -2,6 +2,7 @@
 
 import type { Database } from './database.ts';
 import { fromJson, fromJsonOrNull, toJson, toJsonOrNull } from './json.ts';
+import type { MailAuthentication } from './mails.ts';
 
 export type SenderType = 'visitor' | 'agent' | 'ai' | 'system';
 
@@ -15,7 +16,16 @@ export interface Attachment {
 export interface Threading {
   readonly rule: 'in_reply_to' | 'references' | 'subject' | 'new';
   readonly matchedMessageId: string | null;
-  readonly reason: 'sender_not_on_thread' | 'unknown_reference' | null;
+  readonly reason: 'sender_not_on_thread' | 'sender_disproved' | 'unknown_reference' | null;
+}
+
+/** Of a message that came or left as a mail. */
+export interface MessageMail {
+  readonly from: { readonly address: string; readonly name: string | null };
+  /** Who else it went to, beside the customer and us. */
+  readonly copiedTo: readonly string[];
+  /** What the sender's domain says of it; null where nobody asked, as of what we sent. */
+  readonly authentication: MailAuthentication | null;
 }
 
 export interface MessageRecord {
@@ -29,22 +39,23 @@ export interface MessageRecord {
   readonly attachments: readonly Attachment[];
   /** Of messages made from mail. */
   readonly threading: Threading | null;
+  readonly mail: MessageMail | null;
   readonly deliveryStatus: 'queued' | 'sent' | 'failed' | null;
   readonly readAt: string | null;
   readonly createdAt: string;
 }
 
-type Row = Omit<MessageRecord, 'attachments' | 'threading'> & { attachments: string; threading: string | null };
+type Row = Omit<MessageRecord, 'attachments' | 'threading' | 'mail'> & { attachments: string; threading: string | null; mail: string | null };
 
-const columns = 'id, conversationId, senderType, senderId, body, bodyHtml, attachments, threading, deliveryStatus, readAt, createdAt';
+const columns = 'id, conversationId, senderType, senderId, body, bodyHtml, attachments, threading, mail, deliveryStatus, readAt, createdAt';
 const noAttachments: readonly Attachment[] = [];
 
 function fromRow(row: Row): MessageRecord {
-  return { ...row, attachments: row.attachments === '[]' ? noAttachments : fromJson(row.attachments), threading: fromJsonOrNull(row.threading) };
+  return { ...row, attachments: row.attachments === '[]' ? noAttachments : fromJson(row.attachments), threading: fromJsonOrNull(row.threading), mail: fromJsonOrNull(row.mail) };
 }
 
 export function insertMessage(db: Database, message: MessageRecord): void {
-  db.run(`INSERT INTO message (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+  db.run(`INSERT INTO message (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
     message.id,
     message.conversationId,
     message.senderType,
@@ -53,6 +64,7 @@ export function insertMessage(db: Database, message: MessageRecord): void {
     message.bodyHtml,
     message.attachments.length === 0 ? '[]' : toJson(message.attachments),
     toJsonOrNull(message.threading),
+    toJsonOrNull(message.mail),
     message.deliveryStatus,
     message.readAt,
     message.createdAt,

@@ -87,6 +87,7 @@ t.test('frames are held against it in every test: a wrong one is noticed', async
     bodyHtml: '<p>x</p>',
     attachments: [],
     deliveryStatus: null,
+    mail: null,
     threading: null,
     readAt: null,
     createdAt: '2026-01-01T00:00:00.000Z',

@@ -139,7 +139,7 @@ async function longConversation(service: Service, owner: Person): Promise<string
   const db = fileOf(service, owner);
   db.begin();
   for (let index = 0; index < longMessages; index += 1) {
-    insertMessage(db, { id: ids.uuid(), conversationId: id, senderType: 'visitor', senderId: null, body: `${index} ${longBody}`, bodyHtml: null, attachments: [], threading: null, deliveryStatus: null, readAt: null, createdAt: new Date(Date.parse('2020-01-01') + index).toISOString() });
+    insertMessage(db, { id: ids.uuid(), conversationId: id, senderType: 'visitor', senderId: null, body: `${index} ${longBody}`, bodyHtml: null, attachments: [], threading: null, mail: null, deliveryStatus: null, readAt: null, createdAt: new Date(Date.parse('2020-01-01') + index).toISOString() });
   }
   db.commit();
   return id;

@@ -62,7 +62,7 @@ function aConversation(random: Random, number: number): ConversationRecord {
   const solvedAt = status === 'solved' || status === 'closed' ? timeOf(random.below(20)) : null;
   return {
     id: idOf(9, number), version: 1, channel: random.pick(['chat', 'ticket', 'call']), status, subject: null, ticketNumber: null, siteId: null, visitorId: random.pick([null, ...visitorIds]), contactId: null,
-    departmentId: random.pick([null, ...departmentIds]), assignedAgentId: random.pick([null, null, ...agentIds]), routedAt: null, notToAgentIds: random.chance(0.4) ? [random.pick(agentIds)] : [], tags: [], handshake, rating: null, ratingComment: null, ratedAgentId: null, preview: null, lastMessageAt: null,
+    departmentId: random.pick([null, ...departmentIds]), assignedAgentId: random.pick([null, null, ...agentIds]), routedAt: null, notToAgentIds: random.chance(0.4) ? [random.pick(agentIds)] : [], tags: [], handshake, copiedTo: [], rating: null, ratingComment: null, ratedAgentId: null, preview: null, lastMessageAt: null,
     firstResponseAt: null, firstResponderId: null, solvedAt, closedAt: null, lastLineAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: timeOf(random.below(20)), updatedAt: timeOf(0),
   };
 }

@@ -24,6 +24,7 @@ t.test('messages', async (t) => {
         bodyHtml: '<p>Let me look.</p>',
         attachments: [named, bare],
         deliveryStatus: null,
+        mail: null,
         threading: null,
         readAt: null,
         createdAt: 'at',

@@ -16,13 +16,13 @@ const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 9) + seco
 function conversation(fields: Partial<Conversation> = {}): Conversation {
   return {
     id: 'c', version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: 'v', contactId: null, departmentId: null, assignedAgentId: null, tags: [],
-    handshake: null, rating: null, ratingComment: null, preview: null, lastMessageAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, firstResponseAt: null, solvedAt: null, closedAt: null, createdAt: at(0), updatedAt: at(0),
+    handshake: null, copiedTo: [], rating: null, ratingComment: null, preview: null, lastMessageAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, firstResponseAt: null, solvedAt: null, closedAt: null, createdAt: at(0), updatedAt: at(0),
     ...fields,
   };
 }
 
 function message(id: string, second: number, fields: Partial<Message> = {}): Message {
-  return { id, conversationId: 'c', senderType: 'visitor', senderId: 'v', body: id, bodyHtml: id, attachments: [], deliveryStatus: null, threading: null, readAt: null, createdAt: at(second), ...fields };
+  return { id, conversationId: 'c', senderType: 'visitor', senderId: 'v', body: id, bodyHtml: id, attachments: [], deliveryStatus: null, threading: null, mail: null, readAt: null, createdAt: at(second), ...fields };
 }
 
 function permutations<Value>(values: readonly Value[]): Value[][] {

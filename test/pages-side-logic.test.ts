@@ -69,7 +69,7 @@ const agent = (name: string, changes: Partial<Agent> = {}): Agent => ({
   id: name, email: `${name}@example.com`, name, role: 'agent', status: 'available', statusSource: 'chosen', isOnline: true, channels: ['chats'], groups: [], groupIds: [], avatarUrl: null, hasPassword: true, inviteStatus: 'joined', canTransfer: false, createdAt: '2026-01-01T00:00:00.000Z', ...changes,
 });
 const conversation = (changes: Partial<Conversation> = {}): Conversation => ({
-  id: 'c', version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null, assignedAgentId: null, tags: [], handshake: null, rating: null, ratingComment: null, preview: null, lastMessageAt: null,
+  id: 'c', version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null, assignedAgentId: null, tags: [], handshake: null, copiedTo: [], rating: null, ratingComment: null, preview: null, lastMessageAt: null,
   lastCustomerMessageAt: null, agentsReadUpTo: null, firstResponseAt: null, solvedAt: null, closedAt: null, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z', ...changes,
 });
 

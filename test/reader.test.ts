@@ -37,7 +37,7 @@ function fill(service: Service, person: Person, conversationId: string, count: n
   db.begin();
   for (let index = 0; index < count; index += 1) {
     const body = word === 'gong' ? `tick ${index % 100 === 0 ? 'gong' : 'tock'} ${index}` : `${word} ${100_000 + index}`;
-    insertMessage(db, { id: ids.uuid(), conversationId, senderType: 'visitor', senderId: null, body, bodyHtml: null, attachments: [], threading: null, deliveryStatus: null, readAt: null, createdAt: new Date((filledMs += 1)).toISOString() });
+    insertMessage(db, { id: ids.uuid(), conversationId, senderType: 'visitor', senderId: null, body, bodyHtml: null, attachments: [], threading: null, mail: null, deliveryStatus: null, readAt: null, createdAt: new Date((filledMs += 1)).toISOString() });
   }
   db.commit();
 }

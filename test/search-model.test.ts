@@ -118,7 +118,7 @@ function fill(service: Service, workspaceId: string, of: { random: Random; depar
   const made = Array.from({ length: oldConversations }, (_, index) => {
     const conversation: ConversationRecord = {
       id: ids.uuid(), version: 1, channel: random.pick(['chat', 'ticket', 'call']), status: random.pick(['open', 'pending', 'solved', 'spam', 'closed']), subject: null, ticketNumber: null, siteId: null,
-      visitorId: null, contactId: null, departmentId: random.pick(of.departmentIds), assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: random.chance(0.3) ? [random.pick(['vip', 'late'])] : [], handshake: null, rating: null,
+      visitorId: null, contactId: null, departmentId: random.pick(of.departmentIds), assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: random.chance(0.3) ? [random.pick(['vip', 'late'])] : [], handshake: null, copiedTo: [], rating: null,
       ratingComment: null, ratedAgentId: null, preview: null, lastMessageAt: null, firstResponseAt: null, firstResponderId: null, solvedAt: null, closedAt: null, lastLineAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null,
       // Some at the same moment, so that the order among equals is seen.
       createdAt: at(index), updatedAt: at(index - (index % 3)),
@@ -130,7 +130,7 @@ function fill(service: Service, workspaceId: string, of: { random: Random; depar
   for (let index = 0; index < oldMessages; index += 1) {
     const conversationId = made[Math.min(made.length - 1, Math.floor((index / oldMessages) * made.length) + random.below(4))] ?? '';
     insertMessage(db, {
-      id: ids.uuid(), conversationId, senderType: random.chance(0.1) ? 'system' : 'visitor', senderId: null, body: sentence(random), bodyHtml: null, attachments: [], threading: null, deliveryStatus: null, readAt: null, createdAt: at(index),
+      id: ids.uuid(), conversationId, senderType: random.chance(0.1) ? 'system' : 'visitor', senderId: null, body: sentence(random), bodyHtml: null, attachments: [], threading: null, mail: null, deliveryStatus: null, readAt: null, createdAt: at(index),
     });
   }
   db.commit();

@@ -12,6 +12,8 @@ export interface DeliveryReport {
   readonly diagnostic: string;
   /** The address takes no mail at all; false when it was this mail that was not wanted, or nobody can tell. */
   readonly isOfAddress: boolean;
+  /** Whom it did not reach. */
+  readonly recipient: string | null;
 }
 
 const maxDiagnosticChars = 500;
@@ -31,6 +33,8 @@ export function deliveryReportOf(parts: readonly { readonly contentType: string;
     action: told?.get('action')?.toLowerCase() ?? '',
     status,
     diagnostic,
+    // `rfc822; kim@example.org`: as it was sent to, where the report knows that.
+    recipient: /;\s*<?([^\s<>;]+@[^\s<>;]+)>?\s*$/.exec(told?.get('original-recipient') ?? told?.get('final-recipient') ?? '')?.[1] ?? null,
     isOfAddress: refusesAddress({ status, text: diagnostic === '' ? words.slice(0, maxWordsChars) : diagnostic }),
   };
 }

@@ -1,4 +1,4 @@
-// Whether a mail is from where it says: SPF, DKIM and DMARC, by the sender's DNS. Recorded, not acted on. The only importer of
+// Whether a mail is from where it says: SPF, DKIM and DMARC, by the sender's DNS. Recorded with the mail; it keeps none out. The only importer of
 // mailauth. Works in the mail thread, beside the reading of the parts, on a stream of the file.
 
 import { createReadStream } from 'node:fs';
@@ -60,7 +60,12 @@ async function judge(stream: ReturnType<typeof createReadStream>, envelope: Enve
   return {
     spf: sent.status.result,
     // One good signature is enough, whatever forwarders added.
-    dkim: good.length > 0 ? 'pass' : (signed.results[0]?.status.result ?? 'none'),
+    dkim: good.length > 0 ? 'pass' : dkimResultOf(signed.results[0]?.status),
     dmarc: aligned === false ? 'none' : aligned.status.result,
   };
+}
+
+/** A body that is not the one that was signed is `fail` (RFC 8601 §2.7.1); the library says `neutral`, and why in words. */
+function dkimResultOf(status: { readonly result: string; readonly comment?: unknown } | undefined): string {
+  return status?.comment === 'body hash did not verify' ? 'fail' : (status?.result ?? 'none');
 }

@@ -14,6 +14,7 @@ import { filesInWinmail } from './winmail.ts';
 export interface MailParts {
   readonly messageId: string;
   readonly from: PartMailbox | null;
+  readonly replyTo: readonly PartMailbox[];
   /** To and Cc. */
   readonly recipients: readonly string[];
   readonly subject: string;
@@ -112,6 +113,7 @@ export async function readParts(path: string): Promise<MailParts> {
   return {
     messageId: header('message-id') ?? '',
     from,
+    replyTo: addressesOf(headers.get('reply-to')),
     recipients: [...addressesOf(headers.get('to')), ...addressesOf(headers.get('cc'))].map(({ address }) => address),
     subject: String(headers.get('subject') ?? ''),
     ...content,

@@ -15,6 +15,7 @@ import { byCreated, defaultLimit, pageOf, parseTime } from '../cursor.ts';
 import { type Method, route } from '../route.ts';
 import { behind } from '../scoped-members.ts';
 import {
+  AgentMessageInput,
   Channel,
   Conversation,
   ConversationAnswer,
@@ -22,13 +23,13 @@ import {
   Email,
   ExpectedVersion,
   Id,
+  MailAuthentication,
   Message,
   MessageList,
   MessageQuery,
   NextCursor,
   Note,
   nullable,
-  RepeatableMessageInput,
   RepeatableNoteInput,
   RequestedStatus,
   Subject,
@@ -38,16 +39,15 @@ import { withKeys } from '../upload-links.ts';
 
 const ById = Type.Object({ conversationId: Id });
 const ConversationPage = Type.Object({ conversations: Type.Array(Conversation), nextCursor: NextCursor });
-/** SPF, DKIM and DMARC in the words of RFC 8601: pass, fail, none, softfail, temperror and so on. */
-const Authentication = Type.Object({ spf: Type.String(), dkim: Type.String(), dmarc: Type.String() }, { description: 'What the sender\'s domain says of the mail. Null for mail by webhook.' });
 const OriginalMail = Type.Object({
   mailId: Type.String({ description: 'Its Message-ID without brackets, or what stands in for a missing one.' }),
   from: behind('visitors:read', Type.Object({ address: Type.String(), name: nullable(Type.String()) })),
+  replyTo: behind('visitors:read', nullable(Type.String({ description: 'Where it asked to be answered, where that is not where it came from.' }))),
   to: behind('visitors:read', Type.Array(Type.String())),
   subject: Type.String(),
   text: nullable(Type.String()),
   html: nullable(Type.String()),
-  authentication: nullable(Authentication),
+  authentication: nullable(MailAuthentication),
   createdAt: Time,
 });
 /** Checked wherever it is sent (decisions "Conversations"). */
@@ -161,10 +161,10 @@ export const conversationRoutes = [
     summary: 'Write to the customer',
     access: { kind: 'agent', scope: 'messages:send' },
     params: ById,
-    body: Type.Object({ ...RepeatableMessageInput.properties, ...versioned }),
+    body: Type.Object({ ...AgentMessageInput.properties, ...versioned }),
     reply: { status: 201, schema: Message },
     refusals: ['channel_not_assigned', 'conversation_archived', 'stale_version', 'conflict'],
-    description: 'On a ticket it is mailed to the customer; deliveryStatus says what became of that. A chat or ticket that nobody has is from then on who wrote it\'s, unless the workspace\'s assignOnReply is off.',
+    description: 'On a ticket it is mailed to the customer, and copied to those whom the conversation\'s copiedTo names unless copy is false; deliveryStatus says what became of the customer\'s, a line in the conversation which copy did not arrive. A chat or ticket that nobody has is from then on who wrote it\'s, unless the workspace\'s assignOnReply is off.',
     run: ({ workspaceId, caller, params, body }, { engine, config, uploadLinks }) =>
       engine.execute(sendMessage, { workspaceId, caller, params: { conversationId: params.conversationId, ...body, attachments: withKeys(uploadLinks, body.attachments), mailHost: config.mailHost } }),
   }),

@@ -30,7 +30,7 @@ const InboundMail = Type.Object({
   text: Type.Optional(nullable(Type.String())),
   html: Type.Optional(nullable(Type.String({ description: 'At least one of text and html.' }))),
   messageId: Type.Optional(nullable(Line)),
-  headers: Type.Optional(nullable(Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: maxHeaders }), Type.Null()]), { maxProperties: maxHeaders, description: 'Auto-Submitted, X-Autoreply, X-Autorespond, Precedence, List-Id, List-Unsubscribe, In-Reply-To and References are read, whatever their case.' }))),
+  headers: Type.Optional(nullable(Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: maxHeaders }), Type.Null()]), { maxProperties: maxHeaders, description: 'Auto-Submitted, X-Autoreply, X-Autorespond, Precedence, List-Id, List-Unsubscribe, In-Reply-To, References and Reply-To are read, whatever their case.' }))),
   attachments: Type.Optional(
     nullable(
       Type.Array(

@@ -36,6 +36,7 @@ import { presence } from './workspace/0034-presence.ts';
 import { departmentsLeft } from './workspace/0035-departments-left.ts';
 import { agentSessions } from './workspace/0036-agent-sessions.ts';
 import { uploadsNamed } from './workspace/0037-uploads-named.ts';
+import { mailOnMessages } from './workspace/0038-mail-on-messages.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
 export const workspaceMigrations: readonly Migration[] = [
@@ -76,4 +77,5 @@ export const workspaceMigrations: readonly Migration[] = [
   departmentsLeft,
   agentSessions,
   uploadsNamed,
+  mailOnMessages,
 ];

@@ -136,7 +136,7 @@ t.test('what is over does not pile up while nobody looks at it; what is open, sh
   t.teardown(() => (me.value = undefined));
   const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 9) + second * 1000).toISOString();
   const record = (id: string, second: number, fields: Partial<Conversation>): Conversation => ({
-    id, version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null, assignedAgentId: null, tags: [], handshake: null,
+    id, version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null, assignedAgentId: null, tags: [], handshake: null, copiedTo: [],
     rating: null, ratingComment: null, preview: null, lastMessageAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, firstResponseAt: null, solvedAt: null, closedAt: null, createdAt: at(second), updatedAt: at(second), ...fields,
   });
   const solve = (from: number, end: number): void => {

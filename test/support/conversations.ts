@@ -16,7 +16,7 @@ const say = command('test.say', (ctx, said: Said): string => {
   const { messages = [], ...given } = said;
   let conversation = addConversation(ctx, {
     id: ctx.ids.uuid(), version: 1, channel: 'chat', status: 'open', subject: null, ticketNumber: null, siteId: null, visitorId: null, contactId: null, departmentId: null,
-    assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: [], handshake: null, rating: null, ratingComment: null, ratedAgentId: null, preview: null, lastMessageAt: null, firstResponseAt: null, firstResponderId: null, solvedAt: null, closedAt: null,
+    assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: [], handshake: null, copiedTo: [], rating: null, ratingComment: null, ratedAgentId: null, preview: null, lastMessageAt: null, firstResponseAt: null, firstResponderId: null, solvedAt: null, closedAt: null,
     lastLineAt: null, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: ctx.at, updatedAt: ctx.at, ...given,
   });
   for (const message of messages) {

@@ -95,7 +95,7 @@ export function addConversation(db: Database, random: Random, id: string, times?
     routedAt: null,
     notToAgentIds: [],
     tags: [],
-    handshake: null,
+    handshake: null, copiedTo: [],
     rating: null,
     ratingComment: null, ratedAgentId: null,
     preview: null,

@@ -13,6 +13,10 @@ export interface OutgoingMail {
   readonly workspaceId: string;
   readonly from: { readonly address: string; readonly name?: string };
   readonly to: string;
+  /** As its header says, beside `to` or whom it is a copy for. */
+  readonly cc?: readonly string[];
+  /** It is a copy for `to` of this other mail, whose Message-ID and header it has. */
+  readonly copyOf?: { readonly id: string; readonly to: string };
   readonly subject: string;
   readonly text: string;
   readonly html?: string;
@@ -149,17 +153,19 @@ function once<Value>(make: () => Promise<Value>): (() => Promise<Value>) & { mad
 function messageOf(mail: OutgoingMail): SendMailOptions {
   const host = mail.from.address.split('@')[1] ?? 'localhost';
   return {
-    messageId: `<${mail.id}@${host}>`,
+    messageId: `<${mail.copyOf?.id ?? mail.id}@${host}>`,
     from: { name: mail.from.name ?? '', address: mail.from.address },
     // As one address, never a list of them.
-    to: { name: '', address: mail.to },
+    to: { name: '', address: mail.copyOf?.to ?? mail.to },
+    ...(mail.cc === undefined ? {} : { cc: mail.cc.map((address) => ({ name: '', address })) }),
     subject: mail.subject,
     text: mail.text,
     ...(mail.html === undefined ? {} : { html: mail.html }),
     ...(mail.inReplyTo === undefined ? {} : { inReplyTo: `<${mail.inReplyTo}>` }),
     ...(mail.references === undefined ? {} : { references: mail.references.map((id) => `<${id}>`) }),
     ...(mail.headers === undefined ? {} : { headers: { ...mail.headers } }),
-    ...(mail.returnPath === undefined ? {} : { envelope: { from: mail.returnPath, to: mail.to } }),
+    // Whoever else is in the header gets a mail of its own.
+    envelope: { from: { name: '', address: mail.returnPath ?? mail.from.address }, to: { name: '', address: mail.to } },
     ...(mail.dkim === undefined ? {} : { dkim: { domainName: mail.dkim.domain, keySelector: mail.dkim.selector, privateKey: mail.dkim.privateKey } }),
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -6,6 +6,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hook
 import { useCommands } from '../commands.ts';
 import { Button, IconButton } from '../design/button.tsx';
 import { Banner } from '../design/feedback.tsx';
+import { Checkbox } from '../design/field.tsx';
 import { Icon } from '../design/icon.tsx';
 import type { Conversation } from '../records.ts';
 import { me } from '../session.ts';
@@ -13,6 +14,7 @@ import { AnswersDialog } from './answers-dialog.tsx';
 import { filesOf } from './composed-files.ts';
 import { visitorOf } from './customers.ts';
 import { draftOf, keepDraft } from './drafts.ts';
+import { namesOf } from './mail-marks.tsx';
 import { send } from './outgoing.ts';
 import { ReplyMenu } from './reply-menu.tsx';
 import { findReplies, refreshSavedReplies, resolveReply, type SavedReply, savedReplies, slashWord } from './saved-replies.ts';
@@ -37,6 +39,7 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
   const [active, setActive] = useState(0);
   const [isDismissed, setDismissed] = useState(false);
   const [isAsking, setAsking] = useState(false);
+  const [isCopied, setCopied] = useState(begun?.copy !== false);
   const uploads = filesOf(conversationId);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
@@ -49,7 +52,7 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
   }) && !isNote && closed === undefined;
   const { arrived, isBusy } = uploads;
   // Before it is painted: what is seen to be there is kept, also when the page is loaded anew at that moment.
-  useLayoutEffect(() => keepDraft(conversationId, { body: text, mode, attachments: arrived }), [text, mode, arrived.length]);
+  useLayoutEffect(() => keepDraft(conversationId, { body: text, mode, attachments: arrived, ...(isCopied ? {} : { copy: false }) }), [text, mode, arrived.length, isCopied]);
   useLayoutEffect(() => {
     const element = field.current;
     if (element === null) return;
@@ -100,8 +103,9 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
   const canSend = text.trim() !== '' && text.length <= maxChars && closed === undefined && (isNote || !isBusy);
   const submit = (): void => {
     if (!canSend) return;
-    send({ conversationId, kind: mode, body: text, attachments: isNote ? [] : arrived });
+    send({ conversationId, kind: mode, body: text, attachments: isNote ? [] : arrived, ...(isNote || isCopied ? {} : { copy: false }) });
     setText('');
+    if (!isNote) setCopied(true);
     if (!isNote) uploads.clear();
     if (channel !== 'call') setMode('message');
     field.current?.focus();
@@ -175,6 +179,11 @@ export function Composer({ conversation, thread }: { readonly conversation: Conv
         }}
       />
       {!isNote && <UploadList uploads={uploads} />}
+      {!isNote && closed === undefined && conversation.copiedTo.length > 0 && (
+        <div class="inbox-copies" title={conversation.copiedTo.join(', ')}>
+          <Checkbox label={`Also to ${namesOf(conversation.copiedTo)}`} checked={isCopied} onChecked={setCopied} />
+        </div>
+      )}
       <div class="inbox-tools">
         {!isNote && (
           <>

@@ -8,6 +8,8 @@ export interface Draft {
   readonly body: string;
   readonly mode: 'message' | 'note';
   readonly attachments: readonly SentFile[];
+  /** False: to the customer alone. */
+  readonly copy?: false;
 }
 
 const prefix = (): string => `switchboard.draft.${me.peek()?.agent.id ?? ''}.`;

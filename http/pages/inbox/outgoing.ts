@@ -24,7 +24,7 @@ const draining = new Set<string>();
 let failures = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-export function send(draft: Pick<Outgoing, 'conversationId' | 'kind' | 'body' | 'attachments'>): void {
+export function send(draft: Pick<Outgoing, 'conversationId' | 'kind' | 'body' | 'attachments' | 'copy'>): void {
   const writtenAtMs = Math.max(Date.now(), (outgoing.peek().at(-1)?.writtenAtMs ?? 0) + 1);
   put({ ...draft, id: newId(), writtenAtMs, state: 'pending' });
   void drain(draft.conversationId);
@@ -64,7 +64,7 @@ async function deliver(one: Outgoing): Promise<boolean> {
   }
   try {
     if (one.kind === 'note') takeNote((await call<{ note: Note }>('POST', `/conversations/${one.conversationId}/notes`, { body: { noteId: one.id, body: one.body } })).note);
-    else takeMessage(await call<Message>('POST', `/conversations/${one.conversationId}/messages`, { body: { messageId: one.id, body: one.body, ...(one.attachments.length === 0 ? {} : { attachments: one.attachments }) } }));
+    else takeMessage(await call<Message>('POST', `/conversations/${one.conversationId}/messages`, { body: { messageId: one.id, body: one.body, ...(one.attachments.length === 0 ? {} : { attachments: one.attachments }), ...(one.copy === false ? { copy: false } : {}) } }));
     failures = 0;
     discard(one.id);
     return true;

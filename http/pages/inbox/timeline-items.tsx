@@ -13,6 +13,7 @@ import { me } from '../session.ts';
 import { clockTime, dayHeading, exactTime } from '../times.ts';
 import { Attachments } from './attachments.tsx';
 import { customerName } from './customers.ts';
+import { ForgedMark, MailMarks, namesOf } from './mail-marks.tsx';
 import { FormattedMail, MessageText } from './message-text.tsx';
 import { NoteActions } from './note-dialogs.tsx';
 import { discard, retry } from './outgoing.ts';
@@ -38,6 +39,7 @@ export function TimelineItem({ item, conversation }: { readonly item: Item; read
 }
 
 export function senderName(message: Message, conversation: Conversation): string {
+  if (message.senderType === 'visitor' && message.mail !== null && message.senderId !== conversation.visitorId) return message.mail.from.name ?? message.mail.from.address;
   if (message.senderType === 'visitor') return customerName(conversation);
   return message.senderType === 'ai' ? 'AI' : agentName(message.senderId);
 }
@@ -48,9 +50,11 @@ function Said({ message, conversation, isFirst, isLast }: { readonly message: Me
   const sender = message.senderId === null ? undefined : agents.value.get(message.senderId);
   return (
     <Bubble side={isTheirs ? 'theirs' : 'ours'} isFirst={isFirst} name={name} at={message.createdAt} avatar={<Avatar name={name} url={isTheirs ? null : (sender?.avatarUrl ?? null)} size={28} />}>
+      {isTheirs && message.mail !== null && <ForgedMark mail={message.mail} />}
       <MessageText body={message.body} />
       <Attachments attachments={message.attachments} />
       {message.threading !== null && <FormattedMail html={message.bodyHtml} />}
+      {isTheirs && message.mail !== null && <MailMarks mail={message.mail} conversation={conversation} />}
       {!isTheirs && <Delivery message={message} isLast={isLast} />}
     </Bubble>
   );
@@ -84,7 +88,15 @@ function Delivery({ message, isLast }: { readonly message: Message; readonly isL
       </p>
     );
   }
-  if (deliveryStatus !== null) return <p class="inbox-delivery">{deliveryStatus === 'queued' ? 'Mail is on its way' : 'Mailed'}</p>;
+  if (deliveryStatus !== null) {
+    const copiedTo = message.mail?.copiedTo ?? [];
+    return (
+      <p class="inbox-delivery" title={copiedTo.join(', ')}>
+        {deliveryStatus === 'queued' ? 'Mail is on its way' : 'Mailed'}
+        {copiedTo.length > 0 && `, also to ${namesOf(copiedTo)}`}
+      </p>
+    );
+  }
   if (!isLast) return null;
   return <p class="inbox-delivery">{readAt === null ? 'Sent' : <span title={exactTime(readAt)}>Seen</span>}</p>;
 }

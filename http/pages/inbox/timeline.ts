@@ -17,6 +17,8 @@ export interface Outgoing {
   readonly kind: 'message' | 'note';
   readonly body: string;
   readonly attachments: readonly SentFile[];
+  /** False: to the customer alone. */
+  readonly copy?: false;
   readonly writtenAtMs: number;
   readonly state: 'pending' | 'failed';
   /** Why it failed. */

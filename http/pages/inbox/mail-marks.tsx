@@ -1,0 +1,47 @@
+// What a message says of itself as a mail: loudly that it is not from where it says, quietly that it is; who wrote it where that is not the
+// customer, and who else has it.
+
+import type { JSX } from 'preact';
+import { Icon } from '../design/icon.tsx';
+import type { Conversation, MessageMail } from '../records.ts';
+import { visitorOf } from './customers.ts';
+
+/** Named before the rest is only counted. */
+const maxNamed = 3;
+
+export function namesOf(addresses: readonly string[]): string {
+  const more = addresses.length - maxNamed;
+  return addresses.slice(0, maxNamed).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** Above what it says. */
+export function ForgedMark({ mail }: { readonly mail: MessageMail }): JSX.Element | null {
+  if (mail.authentication?.dmarc !== 'fail') return null;
+  const domain = mail.from.address.slice(mail.from.address.lastIndexOf('@') + 1);
+  return (
+    <p class="inbox-forged">
+      <Icon name="warning" size={16} /> This may be forged. It says that it is from {mail.from.address}, and {domain} does not confirm it.
+    </p>
+  );
+}
+
+/** Below it. */
+export function MailMarks({ mail, conversation }: { readonly mail: MessageMail; readonly conversation: Conversation }): JSX.Element | null {
+  const { from, copiedTo, authentication } = mail;
+  const customer = visitorOf(conversation.visitorId)?.email;
+  const isFromOther = customer != null && from.address.toLowerCase() !== customer.toLowerCase();
+  const others = copiedTo.filter((address) => address.toLowerCase() !== customer?.toLowerCase());
+  const isProved = authentication?.dmarc === 'pass';
+  if (!isFromOther && others.length === 0 && !isProved) return null;
+  return (
+    <p class="inbox-marks">
+      {isProved && (
+        <span title={`Its domain confirms that it is from ${from.address}`}>
+          <Icon name="check" size={14} /> Confirmed sender
+        </span>
+      )}
+      {isFromOther && <span>From {from.address}</span>}
+      {others.length > 0 && <span title={others.join(', ')}>Also to {namesOf(others)}</span>}
+    </p>
+  );
+}
