@@ -4,7 +4,7 @@
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { Directory, type WorkspaceFiles } from '../engine/directory.ts';
-import type { DomainFindings } from '../engine/email-domain.ts';
+import { type DomainFindings, isRequired } from '../engine/email-domain.ts';
 import { Ingestion } from '../engine/ingestion.ts';
 import { bounceLabel } from '../engine/inbound-addresses.ts';
 import { addressRefused } from '../engine/mail-delivery.ts';
@@ -45,7 +45,7 @@ import { simulatedCarrier } from '../workers/providers/carrier-simulated.ts';
 import { type EmailDomainProvider, selfProvider } from '../workers/providers/email-domain.ts';
 import { MailRefused, type MailSender, outboxSender, smtpSender } from '../workers/providers/mail.ts';
 import { createResolver } from '../workers/providers/resolver.ts';
-import { listenForMail, MailNotTaken, type SmtpListener } from '../workers/providers/smtp-listener.ts';
+import { CannotTakeMail, listenForMail, MailNotTaken, type SmtpListener } from '../workers/providers/smtp-listener.ts';
 import { createWebhookSender } from '../workers/providers/webhook-sender.ts';
 import { openPlaces, type Places, PlacesUnusable } from '../workers/places.ts';
 import { createReader, type Reader } from '../workers/reader.ts';
@@ -59,6 +59,7 @@ import { createExportLinks } from './export-links.ts';
 import { createLog } from './log.ts';
 import { reachableHost, urlAt } from './listening.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { networkOf } from './network-address.ts';
 import { sendQueuedMail } from './outgoing-mail.ts';
 import { createPageFiles } from './page-files.ts';
 import { Pipeline } from './pipeline.ts';
@@ -109,7 +110,7 @@ export interface Running {
   readonly smtpPort: number | undefined;
   readonly services: Services;
   readonly routes: readonly Route[];
-  /** Reads the certificate's files and the database of places again. What is wrong with them is logged, and the former ones stay. Rejects when nobody listens any more. */
+  /** Reads the certificates' files, of the edge and of SMTP, and the database of places again. What is wrong with them is logged, and the former ones stay. Rejects when nobody listens any more. */
   reload(): Promise<void>;
   /** Finishes what is under way, makes it durable, tells the sockets, closes. Within stopTimeoutMs. */
   stop(): Promise<void>;
@@ -188,7 +189,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     async checkEmailDomain({ workspaceId, check }) {
       if (emailDomains === undefined) throw new OutsideFailure('no provider for email domains is configured', { permanent: true });
       const stands = await emailDomains.check(check.records);
-      const isOurs = stands.every((one) => one) && (await directory.claimDomain({ name: check.name, workspaceId }));
+      const isOurs = check.records.every((record, index) => stands[index] === true || !isRequired(record)) && (await directory.claimDomain({ name: check.name, workspaceId }));
       return JSON.stringify({ stands, isOurs } satisfies DomainFindings);
     },
     async copyAttachment({ key, sourceUrl, contentType }) {
@@ -357,14 +358,8 @@ export async function serve(options: ServeOptions): Promise<Running> {
     routes,
     async reload() {
       await reloadPlaces();
-      if (config.tls === undefined) return;
-      try {
-        await server.reloadCertificate();
-        services.log.info({ file: config.tls.certFile }, 'the certificate was read again');
-      } catch (error) {
-        if (!(error instanceof CertificateUnusable)) throw error;
-        services.log.error({ err: error }, 'the certificate was not taken; the former one stays');
-      }
+      await renewed(config.tls?.certFile, () => server.reloadCertificate());
+      await renewed(config.smtp?.tls?.certFile, () => smtp?.reloadCertificate());
     },
     stop() {
       if (stopping === undefined) {
@@ -384,6 +379,18 @@ export async function serve(options: ServeOptions): Promise<Running> {
     }
   }
 
+  /** Of one listener; what is wrong with the files of the one does not keep the other from its own. */
+  async function renewed(file: string | undefined, reload: () => Promise<void> | undefined): Promise<void> {
+    if (file === undefined) return;
+    try {
+      await reload();
+      services.log.info({ file }, 'the certificate was read again');
+    } catch (error) {
+      if (!(error instanceof CertificateUnusable || error instanceof CannotTakeMail)) throw error;
+      services.log.error({ err: error }, 'the certificate was not taken; the former one stays');
+    }
+  }
+
   /** What is to be done about a workspace once it is known how its file stands. */
   function visit(workspaceId: string, glance: Glance): void {
     if (glance.state !== 'current') return;
@@ -398,6 +405,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
       ...config.smtp,
       name: config.mailHost,
       folder: join(resolve(config.dataDir), 'incoming'),
+      networkOf,
       takes: (address) => services.inboundMail.takes(address),
       receive: (received) =>
         services.inboundMail.receiveSmtp(received).catch((error: unknown): never => {

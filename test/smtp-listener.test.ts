@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createTransport } from 'nodemailer';
@@ -8,6 +8,8 @@ import t from 'tap';
 import { readConfig } from '../http/config.ts';
 import { serve } from '../http/serve.ts';
 import { smtpSender } from '../workers/providers/mail.ts';
+import { listenForMail, type SmtpListenerOptions } from '../workers/providers/smtp-listener.ts';
+import { tempFolder } from './support/folder.ts';
 import { DnsZone, sendRaw, SmtpSink } from './support/mail-servers.ts';
 import { startService, type Teardown } from './support/service.ts';
 
@@ -268,4 +270,80 @@ t.test('[restart] what a crash left of mails under way is cleared; a port that i
     await t.rejects(serve({ config }), { name: 'CannotTakeMail', message });
   }
   t.not(port, 0);
+});
+
+/** A listener by itself, which takes everything and tells its errors. */
+async function listenAlone(t: Teardown, options: Partial<SmtpListenerOptions> = {}) {
+  const errors: unknown[] = [];
+  const listener = await listenForMail({
+    host: '127.0.0.1', port: 0, name: 'mail.switchboard.test', tls: undefined, folder: join(tempFolder(t), 'incoming'),
+    networkOf: (address) => address, takes: () => true, receive: () => Promise.resolve(), onError: (error) => void errors.push(error), ...options,
+  });
+  t.teardown(() => listener.close());
+  return { listener, errors };
+}
+
+/** A connection whose lines come one at a time; undefined once it is over. */
+function talk(t: Teardown, port: number): { socket: Socket; line: () => Promise<string | undefined> } {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  t.teardown(() => void socket.destroy());
+  const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+  return { socket, line: async () => (await lines.next()).value };
+}
+
+t.test('[bounds] one network has twenty connections and leaves the others to everybody else', async (t) => {
+  let caller = 0;
+  const { listener } = await listenAlone(t, { networkOf: () => (caller < 25 ? 'one' : 'other') });
+  const open = [];
+  for (; caller < 20; caller += 1) {
+    const connection = talk(t, listener.port);
+    t.match(await connection.line(), /^220 /);
+    open.push(connection);
+  }
+  t.match(await talk(t, listener.port).line(), /^421 .*too many connections from your network/);
+  open[0]?.socket.destroy();
+  let greeting: string | undefined;
+  do greeting = await talk(t, listener.port).line();
+  while (greeting?.startsWith('421'));
+  t.match(greeting, /^220 /, 'one that is closed makes room');
+  caller = 25;
+  t.match(await talk(t, listener.port).line(), /^220 /, 'another network is served');
+});
+
+t.test('[bounds] a connection ends after a while, whatever it does', async (t) => {
+  const { listener, errors } = await listenAlone(t, { sessionMs: 500 });
+  const { socket, line } = talk(t, listener.port);
+  t.match(await line(), /^220 /);
+  do socket.write('NOOP\r\n');
+  while ((await line()) !== undefined);
+  t.same(errors, []);
+});
+
+t.test('[logs] a sender that hangs up, in the middle of a mail or of a handshake, is no error of ours', async (t) => {
+  const folder = join(import.meta.dirname, 'fixtures', 'tls');
+  const { listener, errors } = await listenAlone(t, { tls: { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') } });
+  const steps = ['EHLO client.example', 'MAIL FROM:<carla@customer.example>', 'RCPT TO:<shop@mail.switchboard.test>', 'DATA'];
+  const leave: ((socket: Socket) => void)[] = [(socket) => socket.destroy(), (socket) => socket.resetAndDestroy(), (socket) => socket.end()];
+  const reach = async (lines: readonly string[]): Promise<Socket> => {
+    const { socket, line } = talk(t, listener.port);
+    for (const said of ['', ...lines]) {
+      if (said !== '') socket.write(`${said}\r\n`);
+      let reply: string | undefined;
+      do reply = await line();
+      while (reply !== undefined && !/^\d{3} /.test(reply));
+    }
+    return socket;
+  };
+  for (const lines of [steps, ['EHLO client.example', 'STARTTLS']]) {
+    for (const go of leave) {
+      const socket = await reach(lines);
+      socket.write('Subject: Half a mail\r\n\r\nThis is not the e');
+      go(socket);
+    }
+  }
+  // What is answered after them was begun after them.
+  t.match(await sendRaw(listener.port, { from: 'carla@customer.example', to: 'shop@mail.switchboard.test', raw: mailOf() }), /^250/);
+  await listener.close();
+  t.same(errors, []);
 });

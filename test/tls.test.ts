@@ -1,11 +1,15 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, writeFileSync } from 'node:fs';
+import { connect as connectPlain } from 'node:net';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { connect, type TLSSocket } from 'node:tls';
 import t from 'tap';
 import { tempFolder } from './support/folder.ts';
 import { freePort } from './support/free-port.ts';
 import { ServiceProcess } from './support/process.ts';
+import { startService } from './support/service.ts';
 
 const noOpenssl = ((): string | false => {
   try {
@@ -86,6 +90,45 @@ t.test('it serves over TLS, and takes a new certificate on SIGHUP while connecti
   t.equal(nameOf(still), 'next', 'a key of another certificate changes nothing');
   t.equal(await statusOf(still), 'HTTP/1.1 200 OK');
   t.same(await service.kill('SIGTERM'), { code: 0, signal: null });
+});
+
+/** What a sender of mail sees: the certificate that STARTTLS brings. */
+async function nameAtSmtp(port: number): Promise<unknown> {
+  const plain = connectPlain(port, '127.0.0.1');
+  const waiting = ['EHLO client.example', 'STARTTLS'];
+  for await (const line of createInterface({ input: plain })) {
+    if (!/^\d{3} /.test(line)) continue;
+    const next = waiting.shift();
+    if (next === undefined) break;
+    plain.write(`${next}\r\n`);
+  }
+  const socket = connect({ socket: plain, servername: 'localhost', rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  const name = nameOf(socket);
+  socket.destroy();
+  return name;
+}
+
+t.test('mail that comes by SMTP is met with the new certificate too, whether or not the edge has one', { skip: noOpenssl }, async (t) => {
+  const folder = tempFolder(t);
+  const used = { cert: join(folder, 'used.crt'), key: join(folder, 'used.key') };
+  const use = (name: string): void => {
+    const files = makeCertificate(folder, name);
+    copyFileSync(files.cert, used.cert);
+    copyFileSync(files.key, used.key);
+  };
+  use('former');
+  const ofSmtp = { SMTP_LISTEN: '127.0.0.1:0', SMTP_TLS_CERT: used.cert, SMTP_TLS_KEY: used.key };
+  const alone = await startService(t, { env: ofSmtp });
+  const both = await startService(t, { env: { ...ofSmtp, TLS_CERT_FILE: used.cert, TLS_KEY_FILE: used.key } });
+  const names = (): Promise<unknown[]> => Promise.all([alone, both].map(({ running }) => nameAtSmtp(running.smtpPort ?? 0)));
+  t.same(await names(), ['former', 'former']);
+  use('next');
+  for (const { running } of [alone, both]) await running.reload();
+  t.same(await names(), ['next', 'next']);
+  writeFileSync(used.cert, 'no certificate');
+  for (const { running } of [alone, both]) await running.reload();
+  t.same(await names(), ['next', 'next'], 'what cannot be used changes nothing');
 });
 
 t.test('a certificate that cannot be used stops the start with a message that names it', { skip: noOpenssl }, async (t) => {

@@ -11,7 +11,7 @@ const stopTimeoutMs = 10_000;
 
 export const command: Command = {
   usage: '',
-  description: `Serves, with the settings of the environment, until SIGTERM or SIGINT. SIGHUP reads the certificate of TLS_CERT_FILE and the database of GEO_DB again.`,
+  description: `Serves, with the settings of the environment, until SIGTERM or SIGINT. SIGHUP reads the certificates of TLS_CERT_FILE and SMTP_TLS_CERT and the database of GEO_DB again.`,
   options: {},
   operands: { min: 0, max: 0 },
   async run() {

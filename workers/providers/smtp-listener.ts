@@ -4,7 +4,7 @@
 
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createSecureContext } from 'node:tls';
@@ -18,15 +18,24 @@ export interface ReceivedMail {
   readonly envelope: { readonly remoteAddress: string; readonly helo: string; readonly sender: string; readonly receiver: string };
 }
 
+export interface CertificateFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
 export interface SmtpListenerOptions {
   readonly host: string;
   readonly port: number;
   /** What it calls itself. */
   readonly name: string;
   /** Files of a certificate and its key, PEM; without them there is no STARTTLS. */
-  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  readonly tls: CertificateFiles | undefined;
   /** For mails under way. */
   readonly folder: string;
+  /** What counts as one sender for the number of its connections. */
+  networkOf(remoteAddress: string): string;
+  /** How long a connection may last, whatever it does; maxSessionMs unless set. */
+  readonly sessionMs?: number;
   /** Whether mail is taken for this address. */
   takes(address: string): boolean;
   /** Resolves when the mail is durable. Rejects with MailNotTaken to say it will never be; with anything else the sender is asked to come again. */
@@ -36,6 +45,8 @@ export interface SmtpListenerOptions {
 
 export interface SmtpListener {
   readonly port: number;
+  /** New sessions are met with what the certificate's files hold now. Rejects with CannotTakeMail, and nothing changes. */
+  reloadCertificate(): Promise<void>;
   /** Takes no new mail, finishes what is under way. */
   close(): Promise<void>;
 }
@@ -54,6 +65,10 @@ export class CannotTakeMail extends Error {
 export const maxMailBytes = 36 * 1024 * 1024;
 /** Each may hold a file and a place in the mail thread. */
 const maxClients = 100;
+/** The others are for everybody else. The largest senders open fewer at a time. */
+const maxClientsOfNetwork = 20;
+/** A sender that has more to say comes again; 36 MiB in this time are 330 kbit/s. */
+const maxSessionMs = 15 * 60_000;
 const maxRecipients = 100;
 const socketTimeoutMs = 60_000;
 const closeTimeoutMs = 5000;
@@ -63,6 +78,8 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
   await emptied(options.folder);
   const { SMTPServer } = await import('smtp-server');
   const underWay = new Set<Promise<void>>();
+  /** Open connections by network. */
+  const connected = new Map<string, number>();
   const settings: SMTPServerOptions = {
     name: options.name,
     banner: 'Switchboard',
@@ -79,6 +96,9 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
     closeTimeout: closeTimeoutMs,
     logger: false,
     ...(options.tls === undefined ? {} : await certificateOf(options.tls)),
+    onConnect({ remoteAddress }, done) {
+      done((connected.get(options.networkOf(remoteAddress)) ?? 0) > maxClientsOfNetwork ? reply(421, 'too many connections from your network, come again later') : null);
+    },
     onRcptTo({ address }, _session, done) {
       try {
         done(options.takes(address) ? null : reply(550, 'no such address here'));
@@ -120,10 +140,22 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
   }
 
   const server = new SMTPServer(settings);
+  server.server.on('connection', (socket: Socket) => {
+    const network = options.networkOf(socket.remoteAddress ?? '');
+    connected.set(network, (connected.get(network) ?? 0) + 1);
+    const ending = setTimeout(() => socket.destroy(), options.sessionMs ?? maxSessionMs).unref();
+    socket.once('close', () => {
+      clearTimeout(ending);
+      const left = (connected.get(network) ?? 1) - 1;
+      if (left === 0) connected.delete(network);
+      else connected.set(network, left);
+    });
+  });
   let isListening = false;
-  // Before, it is the caller's answer.
-  server.on('error', (error) => {
-    if (isListening) options.onError(error);
+  server.on('error', (error: Error & { readonly remoteAddress?: string; readonly meta?: unknown }) => {
+    // Before, it is the caller's answer. One that names its sender is of that connection: it broke off, or offered no TLS that we have.
+    const isOfSender = error.remoteAddress !== undefined || error.meta !== undefined;
+    if (isListening && !isOfSender) options.onError(error);
   });
   await new Promise<void>((resolve, reject) => {
     const failed = (cause: Error): void => reject(new CannotTakeMail(`cannot take mail on ${options.host}, port ${options.port}: ${cause.message}`, { cause }));
@@ -137,6 +169,9 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
   return {
     // A TCP server that listens has an address with a port.
     port: (server.server.address() as AddressInfo).port,
+    async reloadCertificate() {
+      if (options.tls !== undefined) server.updateSecureContext(await certificateOf(options.tls));
+    },
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await Promise.all([...underWay]);
@@ -145,7 +180,7 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
   };
 }
 
-async function certificateOf({ certFile, keyFile }: { certFile: string; keyFile: string }): Promise<{ cert: Buffer; key: Buffer }> {
+async function certificateOf({ certFile, keyFile }: CertificateFiles): Promise<{ cert: Buffer; key: Buffer }> {
   try {
     const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
     // Throws for what is no certificate, no key, or not the key of the certificate.
