@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import { MailRefused, type OutgoingMail, outboxSender, smtpSender } from '../workers/providers/mail.ts';
+import { certificateIsChecked, MailRefused, type OutgoingMail, outboxSender, smtpSender } from '../workers/providers/mail.ts';
 import { tempFolder } from './support/folder.ts';
 import { freePort } from './support/free-port.ts';
 import { type Person, type Service, startService, type Teardown } from './support/service.ts';
@@ -55,13 +55,22 @@ t.test('smtp: a wrong password is ours to mend, so the mail is kept for another 
   t.same(smtp.accepted, []);
 });
 
-t.test('smtp: STARTTLS when it is offered, and a certificate that is not trusted is not sent to', async (t) => {
+t.test('smtp: STARTTLS when it is offered; the certificate of a server nearby is not checked unless that is asked for', async (t) => {
   const smtp = await startSmtp(t);
-  const failure = await senderTo(t, smtp.url).send(mail).then(() => undefined, (error: unknown) => error);
-  t.match(failure, /certificate/);
-  t.notOk(failure instanceof MailRefused);
-  await senderTo(t, `${smtp.url}?tls.rejectUnauthorized=false`).send(mail);
-  t.match(smtp.accepted, [{ isSecure: true }]);
+  for (const query of ['?requireTLS=true', '?tls.rejectUnauthorized=true']) {
+    const failure = await senderTo(t, `${smtp.url}${query}`).send(mail).then(() => undefined, (error: unknown) => error);
+    t.match(failure, /certificate/);
+    t.notOk(failure instanceof MailRefused);
+  }
+  t.equal(smtp.accepted.length, 0);
+  for (const url of [smtp.url, smtp.url.replace('127.0.0.1', 'localhost'), `${smtp.url}?tls.rejectUnauthorized=false`]) await senderTo(t, url).send(mail);
+  t.match(smtp.accepted, [{ isSecure: true }, { isSecure: true }, { isSecure: true }]);
+});
+
+t.test('smtp: the certificate of a server that is far away is checked', (t) => {
+  for (const url of ['smtp://mail.example.com', 'smtp://8.8.8.8:25', 'smtp://[2606:4700::1]', 'smtps://127.0.0.1', 'smtp://user:word@mail.example.com.:587']) t.equal(certificateIsChecked(url), true, url);
+  for (const url of ['smtp://127.0.0.1:25', 'smtp://10.0.0.3', 'smtp://[::1]', 'smtp://[fd00::1]', 'smtp://localhost', 'smtp://postfix:25', 'smtp://mail.localhost']) t.equal(certificateIsChecked(url), false, url);
+  t.end();
 });
 
 t.test('smtp: a no for good is told from a no for now', async (t) => {

@@ -66,3 +66,9 @@ t.test('a field of a log that is named like a secret is blanked', async (t) => {
   t.match(JSON.parse(line), { msg: 'said', kept: 'this', token: '[secret]', body: { key: '[secret]' } });
   t.notMatch(line, /x\d-secret/);
 });
+
+t.test('the code of an error is told, for it is no secret; what is no such word is blanked there too', async (t) => {
+  const script = `import { createLog } from ${JSON.stringify(pathToFileURL(join(root, 'http/log.ts')).href)}; const log = createLog('info'); for (const code of ['ECONNREFUSED', '123456', 'a secret']) log.error({ err: Object.assign(new Error('no'), { code }) }, 'failed');`;
+  const lines = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  t.same(lines.trim().split('\n').map((line) => JSON.parse(line).err.code), ['ECONNREFUSED', '[secret]', '[secret]']);
+});

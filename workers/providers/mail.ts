@@ -2,9 +2,11 @@
 // Message-ID and its file name, so that a mail tried twice is the same mail.
 
 import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
 import { refusesAddress } from '../mail-refusal.ts';
+import { isPublicAddress } from './host-resolver.ts';
 
 export interface OutgoingMail {
   /** Stays the same over every attempt. */
@@ -80,12 +82,17 @@ export function outboxSender(folder: string): MailSender {
   };
 }
 
-/** `url` as in smtp://user:password@host:587 or smtps://. */
+/**
+ * `url` as in smtp://user:password@host:587 or smtps://. `?requireTLS=true` sends nothing unencrypted, `?tls.rejectUnauthorized=false` or `true` says whether
+ * the certificate is checked. A server of this machine or its own network, where nothing is said, has its certificate unchecked: it is mostly one that
+ * the server made for itself, and encrypted without a check is more than not (RFC 7435).
+ */
 export function smtpSender(url: string, { stepMs, mailMs }: SmtpPatience = patience): MailSender {
   let closed = false;
   const transport = once(async () =>
     (await import('nodemailer')).createTransport({
       url,
+      ...(certificateIsChecked(url) ? {} : { tls: { rejectUnauthorized: false } }),
       pool: true,
       maxConnections: 4,
       // A connection that the server closed while it was idle costs a second try, not the first pause of the schedule.
@@ -112,6 +119,14 @@ export function smtpSender(url: string, { stepMs, mailMs }: SmtpPatience = patie
       if (transport.made) void transport().then((made) => made.close());
     },
   };
+}
+
+/** Whether the server has to prove who it is. A name without a dot is one of the own network. Where the address says how, that is not overridden. */
+export function certificateIsChecked(url: string): boolean {
+  const { protocol, hostname, searchParams } = new URL(url);
+  if (protocol !== 'smtp:' || searchParams.get('requireTLS') === 'true' || searchParams.has('tls.rejectUnauthorized')) return true;
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  return isIP(host) === 0 ? host.replace(/\.localhost$/, '').includes('.') : isPublicAddress(host);
 }
 
 /** Said of this mail or its addresses, and for good. */
