@@ -1,5 +1,5 @@
 // The domain that a workspace sends from and takes mail for: registered with the DNS records to add, asked about by real DNS
-// queries for up to seven days with growing pauses, verified when every record stands. What is asked and how is the provider's;
+// queries for up to seven days with growing pauses, verified when every required record stands. What is asked and how is the provider's;
 // when, and what follows, is decided here. Specification 4.19, decisions "Email domain".
 
 import { type DnsRecord, type EmailDomainRecord, findEmailDomain, putEmailDomain } from '../store/email-domains.ts';
@@ -26,14 +26,24 @@ export interface EmailDomainView {
   readonly id: string;
   readonly name: string;
   readonly status: EmailDomainRecord['status'];
-  readonly records: readonly DnsRecord[];
+  readonly records: readonly (DnsRecord & { readonly required: boolean })[];
   readonly lastCheckedAt: string | null;
   readonly pollUntil: string;
 }
 
 export function emailDomainView(domain: EmailDomainRecord): EmailDomainView {
   const { id, name, status, records, lastCheckedAt, pollUntil } = domain;
-  return { id, name, status, records, lastCheckedAt, pollUntil };
+  return { id, name, status, records: records.map((record) => ({ ...record, required: isRequired(record) })), lastCheckedAt, pollUntil };
+}
+
+/** Mail for the domain may be forwarded here instead of being led here by its MX. Specification 4.20 rule 4. */
+export function isRequired({ type }: Pick<DnsRecord, 'type'>): boolean {
+  return type !== 'MX';
+}
+
+/** Nothing is left to be looked for. */
+function isSettled({ status, records }: EmailDomainRecord): boolean {
+  return status === 'verified' && records.every((record) => record.status === 'verified');
 }
 
 export function theEmailDomain(view: Pick<View, 'state'>): EmailDomainRecord | undefined {
@@ -57,7 +67,7 @@ export const registerDomain = command('emailDomain.register', (ctx, params: { do
   const before = theEmailDomain(ctx);
   const polling = { pollIntervalMs: params.firstPauseMs, pollUntil: isoTime(ctx.nowMs + pollForMs) };
   if (before?.name === params.name) {
-    if (before.status === 'verified') return emailDomainView(before);
+    if (isSettled(before)) return emailDomainView(before);
     return emailDomainView(startPolling(ctx, { ...before, ...polling }));
   }
   // The one that the caller saw is gone meanwhile; it asks again.
@@ -94,32 +104,33 @@ export interface DomainCheck {
 export interface DomainFindings {
   /** Of each record, in the order asked: whether it stands. */
   readonly stands: readonly boolean[];
-  /** Every record stands, and no other workspace has the domain. */
+  /** Every required record stands, and no other workspace has the domain. */
   readonly isOurs: boolean;
 }
 
 /** Asks for a look at the records. */
 export const pollDomain = command('emailDomain.poll', (ctx, params: DeadlineParams): void => {
   const domain = theEmailDomain(ctx);
-  if (domain?.id !== params.subjectId || domain.status === 'verified') return;
+  if (domain?.id !== params.subjectId || isSettled(domain)) return;
   ctx.enqueue({ kind: domainCheckKind, target: `email-domain:${domain.name}`, subjectId: domain.id, payload: { name: domain.name, records: domain.records } satisfies DomainCheck });
 });
 
 /** Writes down what the look found, and when to look again. A failed one (DNS did not answer) says nothing of the records. */
 export function settleDomainCheck(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
   const domain = theEmailDomain(ctx);
-  if (domain === undefined || domain.id !== item.subjectId || domain.status === 'verified') return;
+  if (domain === undefined || domain.id !== item.subjectId || isSettled(domain)) return;
   // Written by the check of this domain alone (http/serve.ts).
   const findings = outcome.state === 'sent' ? (JSON.parse(outcome.answer) as DomainFindings) : undefined;
-  const records = domain.records.map((record, index): DnsRecord => (findings === undefined ? record : { ...record, status: findings.stands[index] === true ? 'verified' : 'pending' }));
-  const checked: EmailDomainRecord = { ...domain, records, lastCheckedAt: ctx.at };
-  if (findings?.isOurs === true) {
-    putDomain(ctx, { ...checked, status: 'verified', verifiedAt: ctx.at });
+  // Of a domain that is verified, only what it never needed is looked for still.
+  const isOpen = (record: DnsRecord): boolean => domain.status === 'pending' || !isRequired(record);
+  const records = domain.records.map((record, index): DnsRecord => (findings === undefined || !isOpen(record) ? record : { ...record, status: findings.stands[index] === true ? 'verified' : 'pending' }));
+  let checked: EmailDomainRecord = { ...domain, records, lastCheckedAt: ctx.at };
+  if (domain.status === 'pending' && findings?.isOurs === true) {
+    checked = { ...checked, status: 'verified', verifiedAt: ctx.at };
     ctx.audit({ action: 'workspace.domain_verified', targetKind: 'email_domain', targetId: domain.id, before: { status: 'pending' }, after: { status: 'verified', domain: domain.name } });
-    return;
   }
   const nextMs = ctx.nowMs + domain.pollIntervalMs;
-  if (isoTime(nextMs) > domain.pollUntil) putDomain(ctx, checked);
+  if (isSettled(checked) || isoTime(nextMs) > domain.pollUntil) putDomain(ctx, checked);
   else startPolling(ctx, checked);
 }
 

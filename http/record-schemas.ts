@@ -148,13 +148,14 @@ export const DnsRecord = Type.Object({
   name: Type.String(),
   value: Type.String(),
   priority: Type.Optional(Type.Integer({ description: 'Of MX alone.' })),
-  status: Type.Enum(['pending', 'verified']),
+  status: Type.Enum(['pending', 'verified'], { description: 'Whether it stands. A CNAME may be answered with the addresses that it comes to.' }),
+  required: Type.Boolean({ description: 'Whether the domain needs it to be verified. MX is not needed: mail for the domain may be forwarded here instead.' }),
 });
 export const EmailDomain = Type.Object({
   id: Id,
   name: Type.String(),
-  status: Type.Enum(['pending', 'verified'], { description: 'verified once every record stands.' }),
-  records: Type.Array(DnsRecord, { description: 'To be added to the domain\'s DNS. An SPF record that is there already needs only our a: term.' }),
+  status: Type.Enum(['pending', 'verified'], { description: 'verified once every required record stands.' }),
+  records: Type.Array(DnsRecord, { description: 'To be added to the domain\'s DNS. An SPF record that is there already needs only our a: term, or nothing where the bounce name has an SPF record by its CNAME.' }),
   lastCheckedAt: nullable(Time),
   pollUntil: Type.String({ format: 'date-time', description: 'The records are looked for until then; registering again starts the seven days over.' }),
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import t from 'tap';
 import { smtpSender } from '../workers/providers/mail.ts';
+import { selfProvider } from '../workers/providers/email-domain.ts';
 import { createResolver } from '../workers/providers/resolver.ts';
 import { DnsZone, sendRaw, SmtpSink } from './support/mail-servers.ts';
 import { type Service, startService } from './support/service.ts';
@@ -190,6 +191,58 @@ t.test('verification', async (t) => {
     t.match(await send('anybody@shop.example'), /550/, 'its mail is nobody\'s then');
     t.equal((await service.post('/email/domain', { domain: 'shop.example' }, other.token)).status, 200);
   });
+});
+
+t.test('[4.20] a domain whose mail goes elsewhere is verified without its MX, which is looked for all the same', async (t) => {
+  const dns = await DnsZone.start(t);
+  const service = await startService(t, { env: { ...env, DNS_SERVERS: dns.address, TOKEN_TTL_DAYS: '60' } });
+  const owner = await service.workspace();
+  const read = async () => (await service.get('/email/domain', owner.token)).body.domain;
+  const { domain } = (await service.post('/email/domain', { domain: 'shop.example' }, owner.token)).body;
+  t.same(domain.records.map(({ type, required }: DomainRecord & { required: boolean }) => [type, required]), [['MX', false], ['TXT', true], ['TXT', true], ['TXT', true], ['CNAME', true]]);
+  const [mx, ...others]: DomainRecord[] = domain.records;
+  if (mx === undefined) throw new Error('no MX');
+  dns.add({ type: 'MX', name: 'shop.example', value: 'aspmx.l.google.com' }, ...others);
+  await look(service, 60);
+  const found = async () => { const { status, records } = await read(); return [status, ...records.map(({ status: each }: DomainRecord) => each)]; };
+  t.same(await found(), ['verified', 'pending', 'verified', 'verified', 'verified', 'verified']);
+  dns.remove('bounce.shop.example', 'CNAME');
+  await look(service, 3600);
+  t.same(await found(), ['verified', 'pending', 'verified', 'verified', 'verified', 'verified'], 'what it was verified by is not asked for again');
+  dns.add(mx);
+  await look(service, 3600);
+  t.same(await found(), ['verified', 'verified', 'verified', 'verified', 'verified', 'verified']);
+  t.equal((await service.audited('workspace.domain_verified', owner.token)).length, 1);
+  const asked = dns.questions;
+  await look(service, 2 * 3600);
+  t.equal(dns.questions, asked, 'nobody asks any more');
+});
+
+t.test('[4.19] records as other servers of names write them', async (t) => {
+  const dns = await DnsZone.start(t);
+  const provider = selfProvider({ mailHost: 'mail.switchboard.test', bounceLabel: 'bounce', resolver: createResolver([dns.address]) });
+  const { records } = await provider.register('shop.example');
+  const check = async () => (await provider.check(records.map((record) => ({ ...record, status: 'pending' as const })))).map(Number).join('');
+  t.equal(await check(), '00000');
+
+  dns.add({ type: 'A', name: 'mail.switchboard.test', value: '192.0.2.7' }, { type: 'A', name: 'bounce.shop.example', value: '192.0.2.8' });
+  t.equal(await check(), '00000', 'another address');
+  dns.add({ type: 'A', name: 'mail.switchboard.test', value: '192.0.2.8' });
+  t.equal(await check(), '00001', 'a CNAME that is answered with the addresses it comes to');
+  dns.add({ type: 'A', name: 'bounce.shop.example', value: '198.51.100.1' });
+  t.equal(await check(), '00000', 'not with others beside');
+
+  const spf = async (value: string): Promise<string> => {
+    dns.remove('shop.example', 'TXT');
+    dns.add({ type: 'TXT', name: 'shop.example', value });
+    return (await check()).slice(1, 2);
+  };
+  for (const value of ['v=spf1 a:mail.switchboard.test -all', 'v=spf1 ip4:192.0.2.8 -all', 'v=spf1 +ip4:192.0.2.0/24 ~all']) t.equal(await spf(value), '1', value);
+  const relayed = 'v=spf1 ip4:203.0.113.9 -all';
+  for (const value of [relayed, 'v=spf1 -ip4:192.0.2.8 -all', 'v=spf1 ip4:192.0.2.x', 'v=spf1 ip6:2001:db8::/32 -all', 'v=spf10 a:mail.switchboard.test', 'hello']) t.equal(await spf(value), '0', value);
+  dns.add({ type: 'TXT', name: 'bounce.shop.example', value: relayed });
+  t.equal(await spf(relayed), '1', 'receivers ask the domain of the envelope');
+  t.equal(await spf('hello'), '0', 'where there is no SPF record, it is to be added');
 });
 
 t.test('[4.19] two workspaces that register the same domain: the first to prove it has it', async (t) => {

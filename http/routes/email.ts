@@ -85,7 +85,7 @@ export const emailRoutes = [
     tag: 'Email',
     summary: 'Register the email domain',
     description:
-      'Answers with the DNS records to add. They are looked for with growing pauses for up to seven days; once all of them stand, mail is sent from the domain, signed, and taken at every address of it. ' +
+      'Answers with the DNS records to add. They are looked for with growing pauses for up to seven days; once all that are `required` stand, mail is sent from the domain, signed, and taken at every address of it, whether its MX brings it here or it is forwarded. MX is looked for all the same. ' +
       'Registering the same domain again keeps its records and starts the days over; another domain takes its place. 409 when another workspace has verified it.',
     access: { kind: 'agent', scope: null, role: 'admin' },
     body: Type.Object({ domain: Type.String({ minLength: 3, maxLength: 253, description: 'An apex domain, such as example.com.' }) }),

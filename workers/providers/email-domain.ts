@@ -2,6 +2,7 @@
 // own, and asks the real DNS whether they stand.
 
 import { generateKeyPair, randomBytes } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
 import { promisify } from 'node:util';
 import type { DnsRecord } from '../../store/email-domains.ts';
 import type { NameResolver } from './resolver.ts';
@@ -28,7 +29,7 @@ const generate = promisify(generateKeyPair);
 
 /** `mailHost` is where mail for the domain is taken; `bounceLabel` the name below the domain that leads there for what comes back. */
 export function selfProvider(options: { mailHost: string; bounceLabel: string; resolver: NameResolver }): EmailDomainProvider {
-  const { mailHost, bounceLabel, resolver } = options;
+  const { mailHost, bounceLabel } = options;
   return {
     async register(domain) {
       const { publicKey, privateKey } = await generate('rsa', { modulusLength: modulusBits, publicKeyEncoding: { type: 'spki', format: 'der' }, privateKeyEncoding: { type: 'pkcs8', format: 'pem' } });
@@ -45,28 +46,62 @@ export function selfProvider(options: { mailHost: string; bounceLabel: string; r
         ],
       };
     },
-    check: (records) => Promise.all(records.map((record) => stands(record, resolver))),
+    check: (records) => Promise.all(records.map((record) => stands(record, options))),
   };
 }
 
-async function stands(record: DnsRecord, resolver: NameResolver): Promise<boolean> {
+type Ours = Parameters<typeof selfProvider>[0];
+
+async function stands(record: DnsRecord, ours: Ours): Promise<boolean> {
+  const { resolver } = ours;
   switch (record.type) {
     case 'MX':
       return (await resolver.mx(record.name)).some(({ exchange }) => sameName(exchange, record.value));
-    case 'CNAME':
-      return (await resolver.cname(record.name)).some((target) => sameName(target, record.value));
+    case 'CNAME': {
+      const targets = await resolver.cname(record.name);
+      return targets.length > 0 ? targets.some((target) => sameName(target, record.value)) : leadsTo(record, resolver);
+    }
     case 'TXT': {
       const found = await resolver.txt(record.name);
-      return found.some((text) => (record.value.startsWith('v=spf1 ') ? allowsUs(text, record.value) : compact(text) === compact(record.value)));
+      return record.value.startsWith('v=spf1 ') ? allowsUs(found, record.name, ours) : found.some((text) => compact(text) === compact(record.value));
     }
   }
 }
 
-/** A domain has one SPF record: ours may have been merged into one that was there. What counts is that it names our host. */
-function allowsUs(text: string, ours: string): boolean {
+/** Some who manage DNS answer with the addresses that a CNAME comes to, in its place. */
+async function leadsTo({ name, value }: DnsRecord, resolver: NameResolver): Promise<boolean> {
+  const [found, wanted] = await Promise.all([resolver.addresses(name), resolver.addresses(value)]);
+  return found.length > 0 && found.every((address) => wanted.includes(address));
+}
+
+/**
+ * A domain has one SPF record: ours may have been merged into one that was there, naming our host or an address of it. One that names neither, such
+ * as a relay that our mail leaves by, is enough where the domain of the envelope has its own, since that is the one receivers ask (RFC 7208 §2.4).
+ */
+async function allowsUs(texts: readonly string[], domain: string, { mailHost, bounceLabel, resolver }: Ours): Promise<boolean> {
+  const records = texts.map(spfTerms).filter((terms) => terms !== undefined);
+  if (records.length === 0) return false;
+  const terms = records.flat();
+  if (terms.includes(`a:${mailHost.toLowerCase()}`)) return true;
+  const addresses = await resolver.addresses(mailHost);
+  if (addresses.some((address) => terms.some((term) => covers(term, address)))) return true;
+  return (await resolver.txt(`${bounceLabel}.${domain}`)).some((text) => spfTerms(text) !== undefined);
+}
+
+/** Of an SPF record, without the + that every term has unless another sign stands there. */
+function spfTerms(text: string): string[] | undefined {
   const [version = '', ...terms] = text.trim().toLowerCase().split(/\s+/);
-  const wanted = ours.toLowerCase().split(/\s+/).find((term) => term.startsWith('a:')) ?? '';
-  return version === 'v=spf1' && terms.some((term) => term.replace(/^\+/, '') === wanted);
+  return version === 'v=spf1' ? terms.map((term) => term.replace(/^\+/, '')) : undefined;
+}
+
+function covers(term: string, address: string): boolean {
+  const [, network = '', bits] = /^ip[46]:([0-9a-f.:]+)(?:\/(\d{1,3}))?$/.exec(term) ?? [];
+  const family = isIP(network);
+  if (family === 0 || family !== isIP(address)) return false;
+  const [kind, most] = family === 4 ? (['ipv4', 32] as const) : (['ipv6', 128] as const);
+  const list = new BlockList();
+  list.addSubnet(network, Math.min(bits === undefined ? most : Number(bits), most), kind);
+  return list.check(address, kind);
 }
 
 /** Key records are written with and without spaces. */

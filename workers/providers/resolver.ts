@@ -8,6 +8,8 @@ export interface NameResolver {
   /** Each record whole, however it was cut for the wire. */
   txt(name: string): Promise<string[]>;
   cname(name: string): Promise<string[]>;
+  /** IPv4 and IPv6. */
+  addresses(name: string): Promise<string[]>;
   /** For libraries that ask for records of any type. Rejects as node:dns does. */
   records(name: string, type: string): Promise<string[] | string[][]>;
 }
@@ -24,6 +26,7 @@ export function createResolver(servers: readonly string[] | undefined): NameReso
     mx: (name) => orNone(resolver.resolveMx(name)),
     txt: async (name) => (await orNone(resolver.resolveTxt(name))).map((parts) => parts.join('')),
     cname: (name) => orNone(resolver.resolveCname(name)),
+    addresses: async (name) => (await Promise.all([orNone(resolver.resolve4(name)), orNone(resolver.resolve6(name))])).flat(),
     // The types of node:dns know each record's own shape; who asks by type knows it too.
     records: (name, type) => resolver.resolve(name, type) as Promise<string[] | string[][]>,
   };

@@ -100,7 +100,8 @@ function Standing({ domain, onAnswer, failure }: { readonly domain: EmailDomain;
     }
     setBusy(false);
   };
-  const missing = domain.records.filter(({ status }) => status === 'pending').length;
+  const missing = domain.records.filter(({ status, required }) => required && status === 'pending').length;
+  const isComplete = domain.records.every(({ status }) => status === 'verified');
   return (
     <>
       <div class="row">
@@ -115,7 +116,9 @@ function Standing({ domain, onAnswer, failure }: { readonly domain: EmailDomain;
       <div role="status">
         {failure !== undefined && <Banner kind="bad">What you see is from before: it could not be read again.</Banner>}
         {domain.status === 'verified' ? (
-          <Banner kind="good">Everything stands. Mail is sent from {domain.name}.</Banner>
+          <Banner kind="good">
+            {isComplete ? `Everything stands. Mail is sent from ${domain.name}.` : `Mail is sent from ${domain.name}. What is written to it goes elsewhere: have that forwarded to your first address above, or add the MX record.`}
+          </Banner>
         ) : isOver ? (
           <Banner
             kind="warn"
@@ -156,13 +159,13 @@ export function purposeOf({ type, name, value }: Pick<DnsRecord, 'type' | 'name'
   return name.includes('._domainkey.') ? 'holds the key that mail is signed with' : 'proves that the domain is yours';
 }
 
-function Record({ record: { type, name, value, priority, status } }: { readonly record: DnsRecord }): JSX.Element {
+function Record({ record: { type, name, value, priority, status, required } }: { readonly record: DnsRecord }): JSX.Element {
   return (
     <li>
       <div class="row">
         <strong>{type}</strong>
         <span class="soft">{purposeOf({ type, name, value })}</span>
-        <Badge kind={status === 'verified' ? 'good' : 'warn'}>{status === 'verified' ? 'Found' : 'Not found yet'}</Badge>
+        {status === 'verified' ? <Badge kind="good">Found</Badge> : required ? <Badge kind="warn">Not found yet</Badge> : <Badge>Not needed if you forward mail here</Badge>}
       </div>
       <dl>
         <dt>Name</dt>
