@@ -16,8 +16,10 @@ export interface Config {
   readonly rateLimitPerMinute: number;
   /** False lifts every cap, for load tests. */
   readonly rateLimits: boolean;
-  /** Believe X-Forwarded-For. */
-  readonly trustProxy: boolean;
+  /** Proxies in front, one behind the other, that write an address into X-Forwarded-For; 0: nobody's word is taken for it. */
+  readonly trustProxy: number;
+  /** Connections, and sockets, that a network may have. */
+  readonly maxConnectionsPerNetwork: number;
   /** How it is known where visitors are: a file in the MMDB format, and what a trusted proxy names the country in, in lower case. */
   readonly geo: { readonly database: string | undefined; readonly countryHeaders: readonly string[] };
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -118,7 +120,8 @@ export function readConfig(given: Environment): Config {
     tokenTtlDays: integer(env, 'TOKEN_TTL_DAYS', { fallback: 7, min: 1, max: 365 }),
     rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', { fallback: 600, min: 1, max: 1_000_000 }),
     rateLimits: oneOf(env, 'RATE_LIMITS', ['on', 'off'], 'on') === 'on',
-    trustProxy: flag(env, 'TRUST_PROXY'),
+    trustProxy: proxies(env, 'TRUST_PROXY'),
+    maxConnectionsPerNetwork: integer(env, 'MAX_CONNECTIONS_PER_NETWORK', { fallback: 1000, min: 1, max: 50_000 }),
     geo: geoSettings(env),
     logLevel: oneOf(env, 'LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
     autoCloseDays: number(env, 'AUTO_CLOSE_DAYS', { fallback: 7, min: 0, max: 3650 }),
@@ -302,6 +305,15 @@ function flag(env: Environment, name: string): boolean {
   return ['1', 'true', 'on'].includes(oneOf(env, name, ['1', 'true', 'on', '0', 'false', 'off'], 'off'));
 }
 
+/** One, where it is only said that there is one. */
+function proxies(env: Environment, name: string): number {
+  const text = env[name];
+  if (text !== undefined && /^[1-9]$/.test(text)) return Number(text);
+  const words = ['true', 'on', '0', 'false', 'off'];
+  if (text !== undefined && !words.includes(text)) throw new ConfigError(`${name} must be off, on, or how many proxies there are (1 to 9), not ${text}`);
+  return text === 'true' || text === 'on' ? 1 : 0;
+}
+
 function secret(env: Environment, name: string): string | undefined {
   const text = env[name];
   if (text !== undefined && text.length < minSecretChars) throw new ConfigError(`${name} must have at least ${minSecretChars} characters`);
@@ -322,7 +334,7 @@ const usualCountryHeaders = ['cf-ipcountry', 'x-vercel-ip-country'];
 function geoSettings(env: Environment): Config['geo'] {
   const database = env['GEO_DB'];
   const header = env['GEO_COUNTRY_HEADER']?.toLowerCase();
-  const isTrusted = flag(env, 'TRUST_PROXY');
+  const isTrusted = proxies(env, 'TRUST_PROXY') > 0;
   if (header === 'none') return { database, countryHeaders: [] };
   if (header !== undefined && !/^[a-z0-9-]{1,100}$/.test(header)) throw new ConfigError(`GEO_COUNTRY_HEADER must be the name of a header, such as CF-IPCountry, or none, not ${header}`);
   if (header !== undefined && !isTrusted) throw new ConfigError('GEO_COUNTRY_HEADER must come with TRUST_PROXY: without a proxy in front anybody could send it');

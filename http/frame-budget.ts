@@ -45,8 +45,6 @@ const maxMalformed = 60;
 const spenders = 10;
 /** What an upgrade counts as: it reads a token, a person, and what was missed. */
 const framesOfOpening = 20;
-/** An office or a mobile network behind one address has this many tabs. */
-const maxSocketsOfNetwork = 1000;
 /** Remembered at the most, those with open sockets apart. */
 const maxNetworks = 10_000;
 const lookedAtOnce = 32;
@@ -55,12 +53,14 @@ export class FrameBudget {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #isOn: boolean;
   readonly #maxFrames: number;
+  readonly #maxSockets: number;
   readonly #networks = new Map<string, Network>();
 
-  /** `isOn`: false refuses nothing. */
-  constructor(clock: Pick<Clock, 'now'>, options: { readonly isOn: boolean; readonly callsPerMinute: number }) {
+  /** `isOn`: false refuses nothing. `maxSockets`: of a network. */
+  constructor(clock: Pick<Clock, 'now'>, options: { readonly isOn: boolean; readonly callsPerMinute: number; readonly maxSockets: number }) {
     this.#clock = clock;
     this.#isOn = options.isOn;
+    this.#maxSockets = options.maxSockets;
     this.#maxFrames = Math.max(leastFrames, framesPerCall * options.callsPerMinute);
   }
 
@@ -69,7 +69,7 @@ export class FrameBudget {
     const nowMs = this.#clock.now();
     const entry = this.#networks.get(network) ?? this.#add(network);
     const { frames } = entry.spent.add(nowMs, { frames: framesOfOpening, bytes: 0 });
-    if (this.#isOn && (entry.sockets >= maxSocketsOfNetwork || frames > spenders * this.#maxFrames)) return undefined;
+    if (this.#isOn && (entry.sockets >= this.#maxSockets || frames > spenders * this.#maxFrames)) return undefined;
     entry.sockets += 1;
     return { spent: new Spent(), network };
   }

@@ -1,6 +1,7 @@
 // What comes before a request's body, copied out of the library's short-lived objects; and whose request it is by address: that of the
 // connection, or the one that a trusted proxy names. Knows of uWebSockets.js only the few calls it makes; made by server.ts.
 
+import { isIP } from 'node:net';
 import { networkOf } from './network-address.ts';
 import type { RequestHead } from './pipeline.ts';
 
@@ -26,10 +27,10 @@ export class Head implements RequestHead {
   readonly headers: Record<string, string> = {};
   readonly startedMs = performance.now();
   readonly #connection: Addressed;
-  readonly #trustProxy: boolean;
+  readonly #trustedProxies: number;
   #ip: string | undefined;
 
-  constructor(connection: Addressed, incoming: IncomingHead, trustProxy: boolean) {
+  constructor(connection: Addressed, incoming: IncomingHead, trustedProxies: number) {
     this.method = incoming.getCaseSensitiveMethod();
     this.path = incoming.getUrl();
     this.query = incoming.getQuery() ?? '';
@@ -39,13 +40,12 @@ export class Head implements RequestHead {
       this.headers[name] = before === undefined ? value : `${before}, ${value}`;
     });
     this.#connection = connection;
-    this.#trustProxy = trustProxy;
+    this.#trustedProxies = trustedProxies;
   }
 
   /** Read when somebody asks: it costs as much as all the rest. */
   get ip(): string {
-    const forwarded = this.#trustProxy ? this.headers['x-forwarded-for']?.split(',').at(-1)?.trim() : undefined;
-    this.#ip ??= forwarded || addressOf(this.#connection);
+    this.#ip ??= forwardedAddress(this.headers['x-forwarded-for'], this.#trustedProxies) ?? addressOf(this.#connection);
     return this.#ip;
   }
 
@@ -62,6 +62,19 @@ export class Head implements RequestHead {
   forget(): void {
     this.#ip ??= '';
   }
+}
+
+/**
+ * What the outermost of the trusted proxies saw: each wrote the address that it was called from at the end, so that many of the last are theirs, and the
+ * rest is the caller's own word. With fewer there are, some proxy was passed by, and the first is what is known.
+ */
+export function forwardedAddress(header: string | undefined, trustedProxies: number): string | undefined {
+  if (header === undefined || trustedProxies === 0) return undefined;
+  const named = header.split(',');
+  const text = named.at(-Math.min(trustedProxies, named.length))?.trim() ?? '';
+  // Some write a port behind it (RFC 7239 §6).
+  const address = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/.exec(text)?.slice(1).find(Boolean) ?? text;
+  return isIP(address) === 0 ? undefined : address;
 }
 
 /** IPv4 addresses come mapped into IPv6 on a dual-stack socket; they are the same address. */

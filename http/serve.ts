@@ -68,6 +68,7 @@ import type { Route } from './route.ts';
 import { apiRoutes } from './routes.ts';
 import { systemRoutes } from './routes/system.ts';
 import { CertificateUnusable, createServer } from './server.ts';
+import { Seldom } from './seldom.ts';
 import type { Services } from './services.ts';
 import { SignInGuard } from './sign-in-guard.ts';
 import { Sockets } from './sockets.ts';
@@ -118,6 +119,8 @@ export interface Running {
 
 /** Shorter than the edge's own, which would close the connection without a word after eight to twelve seconds. */
 const bodyTimeoutMs = 7_000;
+/** A line a minute of what a flood repeats. */
+const toldEveryMs = 60_000;
 /** Requests under way get so long; the rest of the ten seconds is for the disk. */
 const drainTimeoutMs = 6_000;
 
@@ -328,7 +331,21 @@ export async function serve(options: ServeOptions): Promise<Running> {
   const { services, engine, directory, sockets, pipeline, routes } = parts;
   const [open] = lock.openToOthers;
   if (open !== undefined) services.log.warn({ path: open, paths: lock.openToOthers.length }, 'what is in the data folder can be read by others, and is not this user\'s to close');
-  const server = createServer({ pipeline, sockets, trustProxy: config.trustProxy, tls: config.tls, overTlsAlone: config.tls !== undefined || config.baseUrl.startsWith('https:'), bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs, ...(options.stallTimeoutMs === undefined ? {} : { stallTimeoutMs: options.stallTimeoutMs }) });
+  const seldom = new Seldom(services.clock, toldEveryMs);
+  const server = createServer({
+    pipeline,
+    sockets,
+    trustedProxies: config.trustProxy,
+    maxConnectionsPerNetwork: config.rateLimits ? config.maxConnectionsPerNetwork : undefined,
+    onTooMany(network) {
+      const times = seldom.take('connections');
+      if (times !== undefined) services.log.warn({ network, times }, 'connections are closed as they come: there are too many, of one address or of all');
+    },
+    tls: config.tls,
+    overTlsAlone: config.tls !== undefined || config.baseUrl.startsWith('https:'),
+    bodyTimeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs,
+    ...(options.stallTimeoutMs === undefined ? {} : { stallTimeoutMs: options.stallTimeoutMs }),
+  });
   let orphans: Awaited<ReturnType<typeof sweepNumberPlaces>>;
   let port: number;
   let smtp: SmtpListener | undefined;

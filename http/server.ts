@@ -8,13 +8,15 @@ import './library-settings.ts';
 import * as library from 'uWebSockets.js';
 import { App, type HttpRequest, type HttpResponse, SSLApp, type TemplatedApp, type us_listen_socket, us_listen_socket_close, us_socket_local_port, type us_socket_context_t, type WebSocket } from 'uWebSockets.js';
 import type { TlsFiles } from './config.ts';
+import { Connections, countConnections, mayBeOpen } from './connections.ts';
 import { Exchange, type ExchangeParts } from './exchange.ts';
 import { FairTurns } from './fair-turns.ts';
 import { HeldBytes, NetworkRoom } from './held-bytes.ts';
 import { framingProblem } from './headers.ts';
+import { networkOf } from './network-address.ts';
 import type { Pipeline } from './pipeline.ts';
-import { Head } from './request-head.ts';
 import { whyNotListening } from './listening.ts';
+import { addressOf, Head } from './request-head.ts';
 import { type Connection, type Hello, type Session, subprotocol } from './session.ts';
 import type { Sockets } from './sockets.ts';
 
@@ -31,7 +33,12 @@ export class CertificateUnusable extends Error {
 export interface ServerOptions {
   readonly pipeline: Pipeline;
   readonly sockets: Sockets;
-  readonly trustProxy: boolean;
+  /** Proxies in front, one behind the other, that write an address into X-Forwarded-For; 0: nobody's word is taken for it. */
+  readonly trustedProxies: number;
+  /** Connections that a network may have; undefined for no bound. */
+  readonly maxConnectionsPerNetwork: number | undefined;
+  /** A connection was closed at once, since there are too many. */
+  onTooMany(network: string): void;
   readonly tls: TlsFiles | undefined;
   /** Browsers are told to come back over TLS alone. */
   readonly overTlsAlone: boolean;
@@ -65,6 +72,8 @@ interface Configurable {
 }
 
 interface SocketData {
+  /** Of the connection itself, whatever a proxy says. */
+  readonly peer: string;
   readonly hello: Hello;
   session: Session | undefined;
   /** For frames that wait. */
@@ -92,6 +101,8 @@ const exclusivePort = 1;
 const tls12Ciphers = ['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'].join(':');
 /** The library ends an idle connection after eight to twelve seconds; who is told so does not send another request into that. */
 const keepAliveSeconds = 7;
+/** Of a network in ten seconds: each costs a handshake, some of a millisecond. */
+const maxNewOverTls = 500;
 const strictTransport = 'max-age=31536000';
 const text = new TextDecoder();
 (library as unknown as Configurable)._cfg('silent');
@@ -104,6 +115,18 @@ export function createServer(options: ServerOptions): Server {
   const apps: TemplatedApp[] = [];
   let underWay = 0;
   let stopping = false;
+  /** Whose connection is just being closed. */
+  let refusing: string | undefined;
+  const maxOfAll = mayBeOpen();
+  const isBounded = options.trustedProxies === 0 && options.maxConnectionsPerNetwork !== undefined;
+  const connections = new Connections({
+    maxOfAll,
+    // However few there may be, nobody takes more than half of them.
+    maxOfNetwork: isBounded ? Math.min(options.maxConnectionsPerNetwork, Math.floor(maxOfAll / 2)) : undefined,
+    maxNew: isBounded && options.tls !== undefined ? maxNewOverTls : undefined,
+    now: () => performance.now(),
+    count: () => countConnections(listenedAt.port),
+  });
   const headers = options.overTlsAlone ? { 'Strict-Transport-Security': strictTransport } : {};
   const parts: ExchangeParts = {
     pipeline,
@@ -116,9 +139,19 @@ export function createServer(options: ServerOptions): Server {
     headers: { ...headers, Connection: 'keep-alive', 'Keep-Alive': `timeout=${keepAliveSeconds}` },
   };
 
+  /** The library tells of the closing while it closes, without saying whose it is. */
+  function opened(res: HttpResponse): void {
+    const peer = networkOf(addressOf(res));
+    if (connections.opened(peer)) return;
+    options.onTooMany(peer);
+    refusing = peer;
+    res.close();
+    refusing = undefined;
+  }
+
   function serve(res: HttpResponse, req: HttpRequest): void {
     underWay += 1;
-    new Exchange(res, new Head(res, req, options.trustProxy), parts, () => (underWay -= 1)).begin();
+    new Exchange(res, new Head(res, req, options.trustedProxies), parts, () => (underWay -= 1)).begin();
   }
 
   /** A text frame, or undefined for a binary one, when it is its network's turn. */
@@ -146,7 +179,7 @@ export function createServer(options: ServerOptions): Server {
         res.cork(() => res.writeStatus('503 Service Unavailable').endWithoutBody(0, true));
         return;
       }
-      const head = new Head(res, req, options.trustProxy);
+      const head = new Head(res, req, options.trustedProxies);
       if (framingProblem(head.headers) !== undefined) {
         res.close();
         return;
@@ -154,6 +187,7 @@ export function createServer(options: ServerOptions): Server {
       const offered = (head.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
       const bearer = offered.find((name) => name.startsWith('bearer.'))?.slice('bearer.'.length) ?? /^Bearer +(\S+)$/i.exec(head.headers['authorization'] ?? '')?.[1];
       const data: SocketData = {
+        peer: networkOf(addressOf(res)),
         hello: {
           namespace,
           token: bearer,
@@ -192,11 +226,13 @@ export function createServer(options: ServerOptions): Server {
           if (session !== undefined) sockets.drained(session);
         },
         close: (ws) => {
-          const { session } = ws.getUserData();
+          const { session, peer } = ws.getUserData();
+          connections.closed(peer);
           if (session !== undefined) sockets.closed(session);
         },
       });
     }
+    app.filter((res, change) => (change > 0 ? opened(res) : connections.closed(refusing)));
     app.any('/*', serve);
     apps.push(app);
     return app;

@@ -52,8 +52,8 @@ export class Sockets {
   constructor(services: Services, pipeline: Pipeline) {
     this.#services = services;
     this.#pipeline = pipeline;
-    const { rateLimits, rateLimitPerMinute } = services.config;
-    this.#budget = new FrameBudget(services.clock, { isOn: rateLimits, callsPerMinute: rateLimitPerMinute });
+    const { rateLimits, rateLimitPerMinute, maxConnectionsPerNetwork } = services.config;
+    this.#budget = new FrameBudget(services.clock, { isOn: rateLimits, callsPerMinute: rateLimitPerMinute, maxSockets: maxConnectionsPerNetwork });
     this.#presence = new Presence({
       engine: services.engine,
       isThere: (place) => this.#rooms.of(place).size > 0,

@@ -48,7 +48,7 @@ t.test('config check says what the settings are, and no secret', async (t) => {
   t.match(good.stdout, /^PORT = 9000$/m);
   t.match(good.stdout, /^HOST = 127\.0\.0\.1 \(default\)$/m);
   t.match(good.stdout, /^STORAGE_QUOTA_BYTES = 1073741824 \(default\)$/m);
-  t.match(good.stdout, /^TRUST_PROXY = off \(default\)$/m);
+  t.match(good.stdout, /^TRUST_PROXY = 0 \(default\)$/m);
   t.match(good.stdout, /^JWT_SECRET = \(set\)$/m);
   t.match(good.stdout, /^SECRETS_KEY = \(made once and kept in the data folder\)$/m);
   t.match(good.stdout, /^TRUST_PROXI is no setting; is TRUST_PROXY meant\?$/m);

@@ -84,7 +84,7 @@ t.test('only an id at the front is taken for one', async (t) => {
 
 t.test('a network has a thousand sockets and opens six hundred in a minute; what it spends does not end with its sockets', async (t) => {
   let nowMs = 0;
-  const budget = new FrameBudget({ now: () => nowMs }, { isOn: true, callsPerMinute: 600 });
+  const budget = new FrameBudget({ now: () => nowMs }, { isOn: true, callsPerMinute: 600, maxSockets: 1000 });
   const opened = Array.from({ length: 700 }, () => budget.open('a'));
   t.equal(opened.filter((one) => one !== undefined).length, 600);
   t.ok(budget.open('b'), 'another network has its own');
@@ -103,9 +103,9 @@ t.test('a network has a thousand sockets and opens six hundred in a minute; what
   for (const socket of again) for (let frame = 0; socket !== undefined && frame < 30; frame += 1) if (budget.take(socket, 1)) taken += 1;
   t.equal(taken, 12_000, 'all sockets of a network together');
 
-  const free = new FrameBudget({ now: () => nowMs }, { isOn: false, callsPerMinute: 600 });
+  const free = new FrameBudget({ now: () => nowMs }, { isOn: false, callsPerMinute: 600, maxSockets: 1000 });
   t.equal(Array.from({ length: 2000 }, () => free.open('a')).filter((socket) => socket !== undefined).length, 2000, 'without limits');
-  const large = new FrameBudget({ now: () => nowMs }, { isOn: true, callsPerMinute: 60_000 });
+  const large = new FrameBudget({ now: () => nowMs }, { isOn: true, callsPerMinute: 60_000, maxSockets: 1000 });
   const socket = large.open('a');
   t.ok(socket !== undefined && Array.from({ length: 50_000 }, () => large.take(socket, 1)).every(Boolean), 'who may call more may send more');
 

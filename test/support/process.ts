@@ -13,6 +13,11 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
+export interface ProcessLimits {
+  /** Files and connections that it may have open. */
+  readonly descriptors?: number;
+}
+
 export class ServiceProcess {
   readonly #child: ChildProcess;
   readonly ended: Promise<Ended>;
@@ -22,9 +27,10 @@ export class ServiceProcess {
   #wake: (() => void)[] = [];
   #hasEnded = false;
 
-  private constructor(env: Readonly<Record<string, string>>, nodeArgs: readonly string[]) {
+  private constructor(env: Readonly<Record<string, string>>, nodeArgs: readonly string[], { descriptors }: ProcessLimits) {
     // Nothing of the test's own environment decides about the service; nor is tap's loader, which tap puts into NODE_OPTIONS, part of it.
-    this.#child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, ...nodeArgs, 'http/main.ts'], { cwd: root, env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const limited = descriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh'];
+    this.#child = spawn('env', ['-u', 'NODE_OPTIONS', ...limited, process.execPath, ...nodeArgs, 'http/main.ts'], { cwd: root, env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child.stdout?.on('data', (chunk) => this.#note('stdout', chunk));
     this.#child.stderr?.on('data', (chunk) => this.#note('stderr', chunk));
     this.ended = new Promise((done) => {
@@ -37,8 +43,8 @@ export class ServiceProcess {
   }
 
   /** Starts it; it is gone when the test is over. */
-  static start(t: Teardown, env: Readonly<Record<string, string>>, nodeArgs: readonly string[] = []): ServiceProcess {
-    const started = new ServiceProcess(env, nodeArgs);
+  static start(t: Teardown, env: Readonly<Record<string, string>>, nodeArgs: readonly string[] = [], limits: ProcessLimits = {}): ServiceProcess {
+    const started = new ServiceProcess(env, nodeArgs, limits);
     t.teardown(async () => {
       await started.kill('SIGKILL');
     });
@@ -46,8 +52,8 @@ export class ServiceProcess {
   }
 
   /** Starts it and waits until it serves. */
-  static async serving(t: Teardown, env: Readonly<Record<string, string>>, nodeArgs: readonly string[] = []): Promise<ServiceProcess> {
-    const started = ServiceProcess.start(t, env, nodeArgs);
+  static async serving(t: Teardown, env: Readonly<Record<string, string>>, nodeArgs: readonly string[] = [], limits: ProcessLimits = {}): Promise<ServiceProcess> {
+    const started = ServiceProcess.start(t, env, nodeArgs, limits);
     const announced = await started.line(/listens on (\S+)/);
     started.url = announced[1] ?? '';
     return started;
