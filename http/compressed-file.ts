@@ -1,5 +1,5 @@
-// A text that browsers are sent: compressed once in each way that somebody takes it, named after its own hash, answered with 304 to who
-// has it already. Used for the widget's scripts and for the pages.
+// A text that does not change while the service runs: compressed once in each way that somebody takes it, named after its own hash, answered with 304
+// to who has it already. Used for the widget's scripts, the pages and the documents.
 
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';

@@ -3,6 +3,7 @@
 // somebody still waits for the answer. Made by server.ts for each request.
 
 import { BodyStream, type Incoming } from './body-streams.ts';
+import type { Compression } from './compression.ts';
 import type { FairTurns } from './fair-turns.ts';
 import { type HeldBytes, NetworkRoom } from './held-bytes.ts';
 import { type Begun, maxBodyBytes, type Pipeline, type Reply } from './pipeline.ts';
@@ -20,6 +21,7 @@ export interface ExchangeParts {
   readonly pipeline: Pipeline;
   readonly turns: FairTurns;
   readonly held: HeldBytes;
+  readonly compression: Compression;
   readonly bodyTimeoutMs: number;
   readonly stallTimeoutMs: number;
   isStopping(): boolean;
@@ -118,9 +120,15 @@ export class Exchange {
 
   /** `close`: the connection serves no other request. */
   #respond(reply: Reply, close = false): void {
-    const { stallTimeoutMs, isStopping, headers, lastHeaders } = this.#parts;
     this.#received?.forget();
     this.#room.giveBackAll();
+    const compressed = this.#isOpen ? this.#parts.compression.reply(reply, this.#head.headers['accept-encoding'], this.#room) : reply;
+    if (compressed instanceof Promise) void compressed.then((smaller) => this.#send(smaller, close));
+    else this.#send(compressed, close);
+  }
+
+  #send(reply: Reply, close: boolean): void {
+    const { stallTimeoutMs, isStopping, headers, lastHeaders } = this.#parts;
     if (!this.#isOpen) {
       this.#end();
       return;

@@ -50,7 +50,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Record<string, string>;
   /** Text, bytes, text in parts, or parts of bytes that are so many together; undefined for none. */
-  readonly body: string | Uint8Array | AsyncIterable<string> | Streamed | undefined;
+  readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array> | Streamed | undefined;
   /** The request's own end is uncertain: nothing more is read of its connection. */
   readonly endsConnection?: true;
 }

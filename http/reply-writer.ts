@@ -158,7 +158,7 @@ function sendStream(res: Outgoing, { head, body }: { head: Reply; body: Streamed
 }
 
 /** Writes each part when the one before has left, so that a slow caller costs one part of memory, and a stalled one its connection. */
-function sendParts(res: Outgoing, { head, body }: { head: Reply; body: AsyncIterable<string> }, options: ReplyOptions): Sending {
+function sendParts(res: Outgoing, { head, body }: { head: Reply; body: AsyncIterable<string | Uint8Array> }, options: ReplyOptions): Sending {
   let isGone = false;
   let wake = (): void => {};
   res.onWritable(() => {
@@ -178,7 +178,7 @@ function sendParts(res: Outgoing, { head, body }: { head: Reply; body: AsyncIter
     try {
       res.cork(() => writeHead(res, head, options));
       for await (const part of body) {
-        const bytes = Buffer.from(part);
+        const bytes = typeof part === 'string' ? Buffer.from(part) : part;
         for (let at = 0; at < bytes.length && !isGone; at += pieceBytes) {
           let hasLeft = false;
           res.cork(() => {
@@ -208,6 +208,6 @@ function isMeasured(body: Reply['body']): body is Streamed {
   return typeof body === 'object' && 'parts' in body;
 }
 
-function isStreamed(body: Reply['body']): body is AsyncIterable<string> {
+function isStreamed(body: Reply['body']): body is AsyncIterable<string | Uint8Array> {
   return typeof body === 'object' && Symbol.asyncIterator in body;
 }

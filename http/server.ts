@@ -7,6 +7,7 @@ import { createSecureContext } from 'node:tls';
 import './library-settings.ts';
 import * as library from 'uWebSockets.js';
 import { App, type HttpRequest, type HttpResponse, SSLApp, type TemplatedApp, type us_listen_socket, us_listen_socket_close, us_socket_local_port, type us_socket_context_t, type WebSocket } from 'uWebSockets.js';
+import { Compression } from './compression.ts';
 import type { TlsFiles } from './config.ts';
 import { Connections, countConnections, mayBeOpen } from './connections.ts';
 import { Exchange, type ExchangeParts } from './exchange.ts';
@@ -132,6 +133,7 @@ export function createServer(options: ServerOptions): Server {
     pipeline,
     turns: new FairTurns(),
     held: new HeldBytes(),
+    compression: new Compression(),
     bodyTimeoutMs: options.bodyTimeoutMs,
     stallTimeoutMs: options.stallTimeoutMs ?? stallTimeoutMs,
     isStopping: () => stopping,

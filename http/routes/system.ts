@@ -2,6 +2,7 @@
 
 import Type, { type Static } from 'typebox';
 import { asyncApi } from '../asyncapi.ts';
+import { compressFile, fileReply } from '../compressed-file.ts';
 import { docsPage } from '../docs.ts';
 import type { Metrics } from '../metrics.ts';
 import { openApi } from '../openapi.ts';
@@ -21,6 +22,16 @@ export interface SystemOptions {
 const version = serviceVersions.at(-1) ?? '';
 const jsonType = 'application/json';
 const Ready = Type.Object({ status: Type.Literal('ready') });
+const notModified = { description: 'If-None-Match names what there is.' };
+/** The same until the next version is started: kept, and asked for again by its tag. */
+const documentHeaders = { 'Content-Type': `${jsonType}; charset=utf-8`, 'Cache-Control': 'no-cache' };
+/** It loads nothing and can be framed by nobody. */
+const pageHeaders = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-cache',
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+};
 const NotReady = Type.Object({ status: Type.Literal('not ready') });
 
 export function systemRoutes(options: SystemOptions): Route[] {
@@ -28,9 +39,9 @@ export function systemRoutes(options: SystemOptions): Route[] {
     let made: { value: Value } | undefined;
     return () => (made ??= { value: make() }).value;
   };
-  const openApiText = once(() => JSON.stringify(openApi(options.routes(), { baseUrl: options.baseUrl, version })));
-  const asyncApiText = once(() => JSON.stringify(asyncApi(options.routes(), { baseUrl: options.baseUrl, version })));
-  const docs = once(() => docsPage(options.routes(), options.baseUrl));
+  const openApiFile = once(() => compressFile(JSON.stringify(openApi(options.routes(), { baseUrl: options.baseUrl, version }))));
+  const asyncApiFile = once(() => compressFile(JSON.stringify(asyncApi(options.routes(), { baseUrl: options.baseUrl, version }))));
+  const docs = once(() => compressFile(docsPage(options.routes(), options.baseUrl)));
 
   return [
     route({
@@ -42,8 +53,9 @@ export function systemRoutes(options: SystemOptions): Route[] {
       access: { kind: 'public' },
       anyHeaders: true,
       reply: { status: 200, schema: null, contentType: jsonType },
+      otherReplies: { 304: notModified },
       refusals: [],
-      send: () => json(openApiText()),
+      send: ({ headers }) => fileReply(openApiFile(), headers, documentHeaders),
     }),
     route({
       operation: 'system.asyncapi',
@@ -54,8 +66,9 @@ export function systemRoutes(options: SystemOptions): Route[] {
       access: { kind: 'public' },
       anyHeaders: true,
       reply: { status: 200, schema: null, contentType: jsonType },
+      otherReplies: { 304: notModified },
       refusals: [],
-      send: () => json(asyncApiText()),
+      send: ({ headers }) => fileReply(asyncApiFile(), headers, documentHeaders),
     }),
     route({
       operation: 'system.docs',
@@ -66,8 +79,9 @@ export function systemRoutes(options: SystemOptions): Route[] {
       access: { kind: 'public' },
       anyHeaders: true,
       reply: { status: 200, schema: null, contentType: 'text/html' },
+      otherReplies: { 304: notModified },
       refusals: [],
-      send: () => page(docs()),
+      send: ({ headers }) => fileReply(docs(), headers, pageHeaders),
     }),
     route({
       operation: 'system.health',
@@ -122,8 +136,3 @@ function notReady(): RawReply {
   return { status: 503, headers: { ...headers, 'Retry-After': String(unavailableRetrySeconds) }, body };
 }
 
-/** It loads nothing and can be framed by nobody. */
-function page(body: string): RawReply {
-  const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-  return { status: 200, headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' }, body };
-}
