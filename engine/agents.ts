@@ -4,7 +4,7 @@ import type { AgentChannel, AgentFilter, AgentRecord, NewAgent, Role } from '../
 import { agentPage } from '../store/agents.ts';
 import type { Cursor } from '../store/cursor.ts';
 import { endOneTimeTokens } from '../store/one-time-tokens.ts';
-import { allAgentChannels, callingAgent, requireAdmin } from './access.ts';
+import { allAgentChannels, callingAgent, requireAdmin, worksIn } from './access.ts';
 import { mailAccountNotice, type Origin } from './account-notices.ts';
 import { endSessionsOf } from './agent-sessions.ts';
 import { revokeKeysOf } from './api-keys.ts';
@@ -13,6 +13,7 @@ import { requireSeat } from './entitlements.ts';
 import { refuse, refuseField } from './errors.ts';
 import { issueJoinCode } from './joining.ts';
 import { revokeGrantsOf } from './oauth.ts';
+import { loseTarget } from './phone-numbers.ts';
 import { signedOut } from './presence.ts';
 import { returnHeld } from './returning.ts';
 import { addAgent, type AgentView, agentView, inviteStatusOf, isActive, ownerOf, putAgent, requireAgent, theRoster } from './roster.ts';
@@ -108,6 +109,7 @@ export const changeAgent = command('agent.update', (ctx, params: { agentId: stri
   auditingMembers(ctx, [...new Set([...agent.groupIds, ...next.groupIds])], () => putAgent(ctx, next));
   auditChange(ctx, agent, next);
   if (next.email !== agent.email) moveMailbox(ctx, agent, next, params);
+  if (!worksIn(next, 'call')) loseTarget(ctx, next);
   returnHeld(ctx, next.id);
   return agentView(next, theRoster(ctx));
 });
@@ -152,6 +154,7 @@ export const deactivateAgent = command('agent.deactivate', (ctx, params: { agent
   revokeKeysOf(ctx, agent.id);
   revokeGrantsOf(ctx, agent.id);
   ctx.audit({ action: 'agent.deleted', targetKind: 'agent', targetId: agent.id, before: agentView(agent, theRoster(ctx)), after: agentView(gone, theRoster(ctx)) });
+  loseTarget(ctx, gone);
   returnHeld(ctx, gone.id);
 });
 

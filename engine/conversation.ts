@@ -168,7 +168,7 @@ const versioned = ['status', 'departmentId', 'assignedAgentId', 'handshake', 'ta
 const unrouted: ConversationChanges = { routedAt: null, notToAgentIds: [] };
 
 /** Writes a change and its version; tells nobody. */
-export function writeConversation(ctx: Context, before: ConversationRecord, changes: ConversationChanges): ConversationRecord {
+function writeConversation(ctx: Context, before: ConversationRecord, changes: ConversationChanges): ConversationRecord {
   const isNewVersion = versioned.some((field) => field in changes && changes[field] !== before[field]);
   const isReassigned = 'assignedAgentId' in changes && changes.assignedAgentId !== before.assignedAgentId;
   const after: ConversationRecord = { ...before, ...(isReassigned ? unrouted : {}), ...changes, version: before.version + (isNewVersion ? 1 : 0), updatedAt: later(ctx.at, before.updatedAt) };

@@ -4,11 +4,12 @@ import { conversationIdsOfDepartment } from '../store/conversations.ts';
 import { deleteDepartment, type DepartmentRecord, insertDepartment, renameDepartment } from '../store/departments.ts';
 import { nameKey } from '../store/folding.ts';
 import { requireAdmin } from './access.ts';
-import { changeConversation, conversationKind, writeConversation } from './conversation.ts';
+import { changeConversation, conversationKind } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
 import { maxDepartments } from './limits.ts';
 import { appendServiceLine } from './messages.ts';
 import { dropRulesOfDepartment } from './office-hours.ts';
+import { loseTarget } from './phone-numbers.ts';
 import { putAgent, type Roster, setRoster, theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
 import { command } from './runtime/command.ts';
@@ -26,6 +27,8 @@ export interface DepartmentView {
 
 /** Conversations of a deleted department are moved so many at a time, so that a large one does not hold up the others. */
 const clearPage = 200;
+/** Those that nobody works on can wait: each is told to every inbox, and a page in so long is no more than sockets carry away. */
+const clearPauseMs = 1000;
 export const clearDeadline = 'department.clear';
 
 export function departmentView(view: Pick<View, 'state'>, department: DepartmentRecord): DepartmentView {
@@ -109,6 +112,7 @@ export const removeDepartment = command('department.delete', (ctx, params: { dep
   setMembers(ctx, department, []);
   if (before.isDefault) setDefault(ctx, null);
   dropRulesOfDepartment(ctx, department.id);
+  loseTarget(ctx, department);
   deleteDepartment(ctx.db, department.id);
   const roster = theRoster(ctx);
   const departments = new Map(roster.departments);
@@ -123,14 +127,17 @@ export const clearDepartment = command('department.clear', (ctx, params: Deadlin
 
 function clearPageOf(ctx: Context, departmentId: string): void {
   const ids = conversationIdsOfDepartment(ctx.db, departmentId, clearPage);
+  let isAnyWorkedOn = false;
   for (const id of ids) {
     const conversation = ctx.state(conversationKind, id);
     if (conversation === undefined) continue;
     const isWorkedOn = conversation.status === 'open' || conversation.status === 'pending';
-    if (isWorkedOn) appendServiceLine(ctx, changeConversation(ctx, conversation, { departmentId: null, notToAgentIds: [] }), 'Its department was deleted; this is in the workspace\'s queue now.');
-    else writeConversation(ctx, conversation, { departmentId: null });
+    isAnyWorkedOn ||= isWorkedOn;
+    // Its department goes, and with it what somebody in it wanted.
+    const moved = changeConversation(ctx, conversation, { departmentId: null, notToAgentIds: [] });
+    appendServiceLine(ctx, moved, isWorkedOn ? 'Its department was deleted; this is in the workspace\'s queue now.' : 'Its department was deleted.');
   }
-  if (ids.length === clearPage) ctx.setDeadline(clearDeadline, departmentId, ctx.nowMs);
+  if (ids.length === clearPage) ctx.setDeadline(clearDeadline, departmentId, ctx.nowMs + (isAnyWorkedOn ? 0 : clearPauseMs));
   drainQueue(ctx);
 }
 

@@ -3,6 +3,7 @@
 
 import { allInboundAddresses, findInboundAddress, type InboundAddressRecord, replaceInboundAddresses } from '../store/inbound-addresses.ts';
 import { requireAdmin } from './access.ts';
+import { auditChange } from './audit.ts';
 import type { Directory } from './directory.ts';
 import { theEmailDomain } from './email-domain.ts';
 import { refuseField } from './errors.ts';
@@ -102,6 +103,6 @@ export const setInboundAddresses = command('inboundAddress.set', (ctx, params: {
     if (departmentId !== null && !departments.has(departmentId)) refuseField('invalid_body', `addresses.${index}.departmentId`, 'must be a department of this workspace');
   });
   replaceInboundAddresses(ctx.db, addresses);
-  ctx.audit({ action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: { inboundAddresses: before }, after: { inboundAddresses: addresses } });
+  auditChange(ctx, { action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: { inboundAddresses: before }, after: { inboundAddresses: addresses } });
   return listInboundAddresses(ctx, params.mailHost);
 });

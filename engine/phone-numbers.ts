@@ -3,9 +3,10 @@
 
 import type { WeeklyHours } from '../store/business-hours.ts';
 import type { Cursor } from '../store/cursor.ts';
-import { insertPhoneNumber, type PhoneNumberRecord, phoneNumberPage, type PhoneNumberStatus, type RoutingStrategy, updatePhoneNumber } from '../store/phone-numbers.ts';
+import { insertPhoneNumber, type PhoneNumberRecord, phoneNumberPage, phoneNumbersFor, type PhoneNumberStatus, type RoutingStrategy, updatePhoneNumber } from '../store/phone-numbers.ts';
 import { findVoiceProfile } from '../store/voice-profiles.ts';
 import { callingAgent, worksIn } from './access.ts';
+import { auditChange } from './audit.ts';
 import { phoneNumberKind } from './call.ts';
 import { orderRelease } from './carrier-orders.ts';
 import { requireFeature } from './entitlements.ts';
@@ -48,6 +49,7 @@ export const claimNumber = command('phoneNumber.claim', (ctx, params: { numberId
     providerDidId: params.providerDidId,
     routingStrategy: fields.routingStrategy,
     routingTargetId: fields.routingTargetId ?? null,
+    lostTarget: null,
     voicemailEnabled: true,
     recordingEnabled: fields.recordCalls ?? false,
     smartHoldEnabled: fields.smartHoldEnabled ?? false,
@@ -93,6 +95,7 @@ export const changeNumber = command('phoneNumber.update', (ctx, params: { phoneN
     displayName: changes.displayName ?? before.displayName,
     routingStrategy: routing.routingStrategy,
     routingTargetId: routing.routingTargetId ?? null,
+    lostTarget: changes.routingStrategy === undefined && changes.routingTargetId === undefined ? before.lostTarget : null,
     voicemailEnabled: changes.voicemailEnabled ?? before.voicemailEnabled,
     recordingEnabled: changes.recordingEnabled ?? before.recordingEnabled,
     smartHoldEnabled: changes.smartHoldEnabled ?? before.smartHoldEnabled,
@@ -101,9 +104,19 @@ export const changeNumber = command('phoneNumber.update', (ctx, params: { phoneN
     welcomeAudioUrl: changes.welcomeAudioUrl === undefined ? before.welcomeAudioUrl : changes.welcomeAudioUrl,
   };
   putNumber(ctx, after);
-  ctx.audit({ action: 'phone_number.updated', targetKind: 'phone_number', targetId: after.id, before, after });
+  auditChange(ctx, { action: 'phone_number.updated', targetKind: 'phone_number', targetId: after.id, before, after });
   return after;
 });
+
+/** The department was deleted, or the agent left or takes no calls any more: what rang there rings everybody, and says so until it is routed anew. */
+export function loseTarget(ctx: Context, target: { id: string; name: string }): void {
+  for (const before of phoneNumbersFor(ctx.db, target.id)) {
+    if (before.routingStrategy === 'all_agents') continue;
+    const after: PhoneNumberRecord = { ...before, routingStrategy: 'all_agents', routingTargetId: null, lostTarget: { strategy: before.routingStrategy, name: target.name, at: ctx.at } };
+    putNumber(ctx, after);
+    ctx.audit({ action: 'phone_number.updated', targetKind: 'phone_number', targetId: after.id, before, after, context: { reason: 'target_gone' } });
+  }
+}
 
 /** Who still rings leaves a message first; then it goes back to the carrier, for good. Refuses plan_limit, forbidden, not_found, gone. */
 export const releaseNumber = command('phoneNumber.release', (ctx, params: { phoneNumberId: string }): PhoneNumberRecord => {

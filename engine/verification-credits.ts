@@ -4,6 +4,7 @@
 import { findVerifyCredits, putVerifyCredits, type VerifyCreditsRecord } from '../store/verify-credits.ts';
 import type { VerificationRecord } from '../store/verifications.ts';
 import { requireAdmin } from './access.ts';
+import { auditChange } from './audit.ts';
 import { refuse } from './errors.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
@@ -34,7 +35,7 @@ export const changeCredits = command('verifyCredits.update', (ctx, changes: { ba
     spendCapCents: changes.spendCapCents === undefined ? before.spendCapCents : changes.spendCapCents,
   };
   putVerifyCredits(ctx.db, after);
-  ctx.audit({ action: 'verify_credits.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: viewOf(before), after: viewOf(after) });
+  auditChange(ctx, { action: 'verify_credits.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: viewOf(before), after: viewOf(after) });
   return viewOf(after);
 });
 

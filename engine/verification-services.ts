@@ -14,6 +14,7 @@ import {
 import { expireVerificationsOf } from '../store/verifications.ts';
 import { deleteVerifyFactorsOf } from '../store/verify-factors.ts';
 import { requireAdmin } from './access.ts';
+import { auditChange } from './audit.ts';
 import { refuse, refuseField } from './errors.ts';
 import { verifyCodeLength, verifyPerDayCap, verifyPerMinuteCap, verifyTtlSeconds } from './limits.ts';
 import { isoTime } from './runtime/clock.ts';
@@ -91,7 +92,7 @@ export const changeVerifyService = command('verifyService.update', (ctx, params:
   };
   if (after.isDefault && !before.isDefault) endDefault(ctx);
   updateVerifyService(ctx.db, after);
-  ctx.audit({ action: 'verify_service.updated', targetKind: 'verify_service', targetId: after.id, before, after });
+  auditChange(ctx, { action: 'verify_service.updated', targetKind: 'verify_service', targetId: after.id, before, after });
   return after;
 });
 

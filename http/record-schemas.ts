@@ -130,6 +130,12 @@ export const PhoneNumber = Type.Object({
   providerDidId: Type.String(),
   routingStrategy: RoutingStrategy,
   routingTargetId: nullable(Id),
+  lostTarget: nullable(
+    Type.Object(
+      { strategy: Type.Enum(['department', 'specific_agent']), name: nullable(Type.String()), at: Time },
+      { description: 'Where it rang until that department was deleted, or that agent left or stopped taking calls: it rings all agents since. Null once its routing is set.' },
+    ),
+  ),
   voicemailEnabled: Type.Boolean(),
   recordingEnabled: Type.Boolean(),
   smartHoldEnabled: Type.Boolean(),

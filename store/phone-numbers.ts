@@ -8,6 +8,13 @@ import { fromJsonOrNull, toJsonOrNull } from './json.ts';
 export type RoutingStrategy = 'all_agents' | 'department' | 'specific_agent';
 export type PhoneNumberStatus = 'active' | 'released';
 
+export interface LostTarget {
+  readonly strategy: Exclude<RoutingStrategy, 'all_agents'>;
+  /** What it was called; null where nobody knows any more. */
+  readonly name: string | null;
+  readonly at: string;
+}
+
 export interface PhoneNumberRecord {
   readonly id: string;
   readonly e164: string;
@@ -18,6 +25,8 @@ export interface PhoneNumberRecord {
   readonly routingStrategy: RoutingStrategy;
   /** A department or an agent; null for all agents. */
   readonly routingTargetId: string | null;
+  /** Where it rang until that was gone; it rings all agents since. Null once it is routed anew. */
+  readonly lostTarget: LostTarget | null;
   readonly voicemailEnabled: boolean;
   readonly recordingEnabled: boolean;
   readonly smartHoldEnabled: boolean;
@@ -31,7 +40,7 @@ export interface PhoneNumberRecord {
 }
 
 type Flag = 'voicemailEnabled' | 'recordingEnabled' | 'smartHoldEnabled';
-type Row = Omit<PhoneNumberRecord, Flag | 'businessHours'> & Record<Flag, number> & { businessHours: string | null };
+type Row = Omit<PhoneNumberRecord, Flag | 'lostTarget' | 'businessHours'> & Record<Flag, number> & { lostTarget: string | null; businessHours: string | null };
 
 function fromRow(row: Row): PhoneNumberRecord {
   return {
@@ -39,6 +48,7 @@ function fromRow(row: Row): PhoneNumberRecord {
     voicemailEnabled: row.voicemailEnabled === 1,
     recordingEnabled: row.recordingEnabled === 1,
     smartHoldEnabled: row.smartHoldEnabled === 1,
+    lostTarget: fromJsonOrNull(row.lostTarget),
     businessHours: fromJsonOrNull(row.businessHours),
   };
 }
@@ -49,6 +59,7 @@ function toRow(number: PhoneNumberRecord): Row {
     voicemailEnabled: number.voicemailEnabled ? 1 : 0,
     recordingEnabled: number.recordingEnabled ? 1 : 0,
     smartHoldEnabled: number.smartHoldEnabled ? 1 : 0,
+    lostTarget: toJsonOrNull(number.lostTarget),
     businessHours: toJsonOrNull(number.businessHours),
   };
 }
@@ -66,7 +77,7 @@ export function insertPhoneNumber(db: Database, number: PhoneNumberRecord): void
 /** Writes every field but `id`, `e164`, `provider`, `providerDidId` and `createdAt`. */
 export function updatePhoneNumber(db: Database, number: PhoneNumberRecord): void {
   db.run(
-    `UPDATE phoneNumber SET displayName = @displayName, routingStrategy = @routingStrategy, routingTargetId = @routingTargetId, voicemailEnabled = @voicemailEnabled,
+    `UPDATE phoneNumber SET displayName = @displayName, routingStrategy = @routingStrategy, routingTargetId = @routingTargetId, lostTarget = @lostTarget, voicemailEnabled = @voicemailEnabled,
        recordingEnabled = @recordingEnabled, smartHoldEnabled = @smartHoldEnabled, voiceProfileId = @voiceProfileId, businessHours = @businessHours,
        welcomeAudioUrl = @welcomeAudioUrl, status = @status, releasedAt = @releasedAt WHERE id = @id`,
     { ...toRow(number) },
@@ -76,6 +87,11 @@ export function updatePhoneNumber(db: Database, number: PhoneNumberRecord): void
 export function findPhoneNumber(db: Database, phoneNumberId: string): PhoneNumberRecord | undefined {
   const row = db.get<Row>('SELECT * FROM phoneNumber WHERE id = ?', [phoneNumberId]);
   return row && fromRow(row);
+}
+
+/** Those in use that ring this department or agent. */
+export function phoneNumbersFor(db: Database, routingTargetId: string): PhoneNumberRecord[] {
+  return db.all<Row>(`SELECT * FROM phoneNumber WHERE routingTargetId = ? AND status = 'active'`, [routingTargetId]).map(fromRow);
 }
 
 /** The one in use, else the one that was released last. */

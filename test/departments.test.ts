@@ -84,9 +84,20 @@ t.test('departments', async (t) => {
     await service.post(`/conversations/${solved.id}/assign-to-department`, { departmentId: id }, owner.token);
     await service.post(`/conversations/${solved.id}/status`, { status: 'solved' }, owner.token);
     t.equal(await service.conversation(chat.id, ann.token), undefined, 'not a member');
+    const spam = await service.chat(owner);
+    await service.post(`/conversations/${spam.id}/assign-to-department`, { departmentId: id }, owner.token);
+    await service.post(`/conversations/${spam.id}/spam`, undefined, owner.token);
+    const socket = await service.agentSocket(owner.token);
     await service.delete(`/departments/${id}`, owner.token);
     t.match(await service.conversation(chat.id, ann.token), { departmentId: null });
     t.match(await service.conversation(solved.id, ann.token), { departmentId: null, status: 'solved' });
+    await socket.flushed();
+    for (const one of [chat, solved, spam]) {
+      const { version } = (await service.get(`/conversations/${one.id}`, owner.token)).body.conversation;
+      t.ok(socket.frames.some((frame) => frame.type === 'conversation.updated' && frame.data.conversation.id === one.id && frame.data.conversation.version === version && frame.data.conversation.departmentId === null), 'each change is told');
+      t.match((await service.get(`/conversations/${one.id}/messages`, owner.token)).body.messages.at(-1), { senderType: 'system', senderId: null, body: /department was deleted/ }, 'with a line');
+    }
+    await socket.close();
   });
 
   t.test('[decisions] a large one is cleared page by page', async (t) => {
@@ -98,6 +109,26 @@ t.test('departments', async (t) => {
     await service.delete(`/departments/${id}`, owner.token);
     await service.pass(1);
     t.same((await service.get(`/conversations/queue?departmentId=${id}`, owner.token)).body.conversations, []);
+  });
+
+  t.test('[decisions] what nobody works on is cleared page by page, too, and holds up nobody', async (t) => {
+    const { id } = await create('Archive', { isDefault: true });
+    const customer = await service.customer(owner.embedId);
+    for (let count = 0; count < 405; count += 1) {
+      const { body } = await service.post('/widget/conversations', { body: `Chat ${count}` }, customer.token);
+      await service.post(`/conversations/${body.conversation.id}/status`, { status: 'solved' }, owner.token);
+      service.clock.advance(1000);
+    }
+    const db = service.running.services.engine.workspace(owner.workspaceId)?.db;
+    const left = () => db?.get<{ count: number }>('SELECT count(*) AS count FROM conversation WHERE departmentId = ?', [id])?.count;
+    await service.delete(`/departments/${id}`, owner.token);
+    t.equal(left(), 205);
+    await service.pass(999);
+    t.equal(left(), 205, 'a page a second');
+    await service.pass(1);
+    t.equal(left(), 5);
+    await service.pass(1000);
+    t.equal(left(), 0);
   });
 
   t.test('[7] wrong fields are named; a change of nothing is refused', async (t) => {

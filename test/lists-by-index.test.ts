@@ -105,7 +105,7 @@ function fill(db: Database, random: Random, count: number): { conversations: Con
   db.run(`INSERT INTO site (id, version, name, domain, embedId, primaryColor, launcherPosition, welcomeMessage, allowedOrigins, createdAt) VALUES ('s', 1, 's', 's', 's', '#000000', 'right', '', '[]', '')`);
   for (const id of visitorIds) db.run(`INSERT INTO visitor (id, siteId, firstSeenAt, lastSeenAt, visitCount) VALUES (?, 's', '', '', 1)`, [id]);
   for (const id of numberIds) {
-    insertPhoneNumber(db, { id, e164: `+1415555${id.slice(-4)}`, displayName: 'n', provider: 'p', providerDidId: id, routingStrategy: 'all_agents', routingTargetId: null, voicemailEnabled: true, recordingEnabled: false, smartHoldEnabled: false, voiceProfileId: null, businessHours: null, welcomeAudioUrl: null, status: 'active', createdAt: timeOf(0), releasedAt: null });
+    insertPhoneNumber(db, { id, e164: `+1415555${id.slice(-4)}`, displayName: 'n', provider: 'p', providerDidId: id, routingStrategy: 'all_agents', routingTargetId: null, lostTarget: null, voicemailEnabled: true, recordingEnabled: false, smartHoldEnabled: false, voiceProfileId: null, businessHours: null, welcomeAudioUrl: null, status: 'active', createdAt: timeOf(0), releasedAt: null });
   }
   const conversations = Array.from({ length: count }, (_, number) => aConversation(random, number));
   const numberOf = new Map<string, string>();

@@ -257,8 +257,16 @@ t.test('how a number routes its calls', async (t) => {
     await service.post(`/calls/${second.id}/hangup`, undefined, owner.token);
   });
 
-  t.test('[4.18] a target that is gone stands in nobody\'s way: all agents are rung', async (t) => {
+  t.test('[4.18] a target that is gone stands in nobody\'s way: all agents are rung, the number says so, and can be saved as it is read', async (t) => {
+    const number = async () => (await service.get('/phone-numbers', owner.token)).body.numbers[0];
     await service.delete(`/agents/${bob.agentId}`, owner.token);
+    t.match(await number(), { routingStrategy: 'all_agents', routingTargetId: null, lostTarget: { strategy: 'specific_agent', name: 'Bob', at: new Date(service.clock.now()).toISOString() } });
+    const [entry] = await service.audited('phone_number.updated', owner.token);
+    t.match(entry, { actorAgentId: owner.agentId, targetId: line.id, before: { routingTargetId: bob.agentId }, after: { routingTargetId: null }, context: { reason: 'target_gone' } });
+    const { displayName, routingStrategy, routingTargetId } = await number();
+    t.equal((await service.patch(`/phone-numbers/${line.id}`, { displayName }, owner.token)).body.lostTarget?.name, 'Bob', 'until it is routed anew');
+    t.match(await service.patch(`/phone-numbers/${line.id}`, { displayName, routingStrategy, routingTargetId }, owner.token), { status: 200, body: { lostTarget: null } });
+    t.equal((await service.audited('phone_number.updated', owner.token)).length, 3, 'what changes nothing is not audited');
     const first = await ringLine(service, line);
     t.same((await read(first.id)).ringingAgentIds, [ann.agentId]);
     await service.post(`/calls/${first.id}/answer`, undefined, ann.token);
@@ -267,5 +275,9 @@ t.test('how a number routes its calls', async (t) => {
     await service.delete(`/departments/${department.id}`, owner.token);
     const second = await ringLine(service, line);
     t.match(await read(second.id), { departmentId: null, ringingAgentIds: [ann.agentId] });
+    t.match(await number(), { routingStrategy: 'all_agents', routingTargetId: null, lostTarget: { strategy: 'department', name: 'Sales' } });
+    await service.patch(`/phone-numbers/${line.id}`, { routingStrategy: 'specific_agent', routingTargetId: ann.agentId }, owner.token);
+    await service.patch(`/agents/${ann.agentId}`, { channels: ['chats'] }, owner.token);
+    t.match(await number(), { routingStrategy: 'all_agents', routingTargetId: null, lostTarget: { strategy: 'specific_agent', name: 'Ann' } }, 'who takes calls no more is gone, too');
   });
 });

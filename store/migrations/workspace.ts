@@ -37,6 +37,7 @@ import { departmentsLeft } from './workspace/0035-departments-left.ts';
 import { agentSessions } from './workspace/0036-agent-sessions.ts';
 import { uploadsNamed } from './workspace/0037-uploads-named.ts';
 import { mailOnMessages } from './workspace/0038-mail-on-messages.ts';
+import { lostTargets } from './workspace/0039-lost-targets.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
 export const workspaceMigrations: readonly Migration[] = [
@@ -78,4 +79,5 @@ export const workspaceMigrations: readonly Migration[] = [
   agentSessions,
   uploadsNamed,
   mailOnMessages,
+  lostTargets,
 ];
