@@ -122,6 +122,7 @@ t.test('settings', async (t) => {
   t.test('[4.5 routing] what waits is given out when the settings make room', async (t) => {
     const shop = await service.workspace();
     const ann = await service.agent(shop, { available: true });
+    await service.post('/me/status', { status: 'available' }, ann.token);
     const put = (body: unknown) => service.put('/workspace/settings', body, shop.token);
     await put({ routing: { maxOpenChatsPerAgent: 1 } });
     const [one, two] = [await service.chat(shop), await service.chat(shop)];

@@ -198,9 +198,9 @@ t.test('stop: what was taken is finished and durable, what comes later is refuse
   await t.rejects(toy.engine.create('01a1faa5-20b4-76c0-bd16-f71190000000'), WorkspaceUnavailable);
   for (const workspaceId of ids) {
     t.notOk(existsSync(`${fileOf(toy, workspaceId)}-wal`), 'closed and copied back');
-    t.match(toy.read(workspaceId, `SELECT value FROM tally WHERE id = 'a'`), [{ value: 20 }]);
+    t.match(toy.read(workspaceId, `SELECT value FROM toyTally WHERE id = 'a'`), [{ value: 20 }]);
   }
-  if (refused !== undefined && refused.count > 0) t.match(toy.read(ids[0] ?? '', `SELECT value FROM tally WHERE id = 'chatty'`), [{ value: refused.count }]);
+  if (refused !== undefined && refused.count > 0) t.match(toy.read(ids[0] ?? '', `SELECT value FROM toyTally WHERE id = 'chatty'`), [{ value: refused.count }]);
 });
 
 t.test('drained and stop: what is durable has been told', async (t) => {

@@ -33,7 +33,7 @@ t.test('a refused command leaves nothing: no row, no state, no event, and its se
   const no = new Error('no');
   const outcomes = await Promise.allSettled([toy.add(workspaceId, 'a'), toy.add(workspaceId, 'a', { by: 10, fail: no }), toy.add(workspaceId, 'a')]);
   t.same(outcomes.map((one) => (one.status === 'fulfilled' ? one.value : one.reason)), [1, no, 2]);
-  t.same(toy.read(workspaceId, 'SELECT id, value FROM tally'), [{ id: 'a', value: 2 }]);
+  t.same(toy.read(workspaceId, 'SELECT id, value FROM toyTally'), [{ id: 'a', value: 2 }]);
   await toy.settled();
   t.same(toy.seqs(workspaceId), [1, 2]);
   t.same(toy.read(workspaceId, 'SELECT seq FROM event ORDER BY seq'), [{ seq: 1 }, { seq: 2 }]);
@@ -43,7 +43,7 @@ t.test('a state that a refused command read of its own rows is not remembered', 
   const toy = startToy(t);
   const { workspaceId } = toy.workspace();
   const writeAndRead = command('toy.writeAndRead', (ctx, _: object): void => {
-    ctx.db.run(`INSERT INTO tally (id, value) VALUES ('phantom', 7)`);
+    ctx.db.run(`INSERT INTO toyTally (id, value) VALUES ('phantom', 7)`);
     t.same(ctx.state(tallyKind, 'phantom'), { value: 7 }, 'the command itself sees them');
     throw new Error('no');
   });
@@ -160,7 +160,7 @@ t.test('whatever is refused, before or after it wrote, and however batches fall:
   t.same(toy.read<{ seq: number }>(workspaceId, 'SELECT seq FROM event ORDER BY seq').map(({ seq }) => seq), whole);
   const view = toy.engine.workspace(workspaceId)?.view(systemCaller);
   for (const [id, value] of held) t.equal(view?.state(tallyKind, id)?.value, value);
-  t.same(toy.read(workspaceId, 'SELECT id, value FROM tally ORDER BY id'), [...held].sort().map(([id, value]) => ({ id, value })));
+  t.same(toy.read(workspaceId, 'SELECT id, value FROM toyTally ORDER BY id'), [...held].sort().map(([id, value]) => ({ id, value })));
 });
 
 t.test('a listener that throws stops neither the lane nor the callers', async (t) => {
@@ -181,7 +181,7 @@ t.test('states in memory are bounded and come back from their rows', async (t) =
   const { workspaceId, registry, db } = workspace;
   let loads = 0;
   const kind: ActorKind<{ readonly value: number }> = { name: 'counted', load: (from, id) => ((loads += 1), tallyKind.load(from, id)) };
-  db.run('INSERT INTO tally (id, value) SELECT value, value FROM json_each(?)', [JSON.stringify(Array.from({ length: 5000 }, (_, index) => index))]);
+  db.run('INSERT INTO toyTally (id, value) SELECT value, value FROM json_each(?)', [JSON.stringify(Array.from({ length: 5000 }, (_, index) => index))]);
   const all = Array.from({ length: 5000 }, (_, id) => registry.get(kind, String(id))?.value);
   t.ok(all.every((value, id) => value === id));
   t.ok(registry.size <= 4000, `${registry.size} of 5000 are held`);

@@ -18,17 +18,17 @@ import { ManualClock } from './manual-clock.ts';
 import type { Teardown } from './service.ts';
 
 /** In a table of the test's own; the service's are not of a shape that counts. */
-const tallies = 'CREATE TABLE IF NOT EXISTS tally (id TEXT PRIMARY KEY, value INTEGER NOT NULL)';
+const tallies = 'CREATE TABLE IF NOT EXISTS toyTally (id TEXT PRIMARY KEY, value INTEGER NOT NULL)';
 
 export const tallyKind: ActorKind<{ readonly value: number }> = {
   name: 'tally',
-  load: (db, id) => db.get<{ value: number }>('SELECT value FROM tally WHERE id = ?', [id]),
+  load: (db, id) => db.get<{ value: number }>('SELECT value FROM toyTally WHERE id = ?', [id]),
 };
 
 /** Adds to a tally and tells of it; throws after having done so when asked to. */
 export const add = command('tally.add', (ctx, params: { id: string; by: number; fail?: unknown }): number => {
   const value = (ctx.state(tallyKind, params.id)?.value ?? 0) + params.by;
-  ctx.db.run('INSERT INTO tally (id, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', [params.id, value]);
+  ctx.db.run('INSERT INTO toyTally (id, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', [params.id, value]);
   ctx.become(tallyKind, params.id, { value });
   ctx.emit({ type: 'tally', audience: {}, data: { id: params.id, value } });
   if (params.fail !== undefined) throw params.fail;
