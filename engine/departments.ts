@@ -10,7 +10,7 @@ import { maxDepartments } from './limits.ts';
 import { appendServiceLine } from './messages.ts';
 import { dropRulesOfDepartment } from './office-hours.ts';
 import { loseTarget } from './phone-numbers.ts';
-import { putAgent, type Roster, setRoster, theRoster } from './roster.ts';
+import { putAgent, type Roster, setRoster, tellOfAgent, theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
@@ -90,6 +90,7 @@ export const changeDepartment = command('department.update', (ctx, params: { dep
     requireFreeName(ctx, after.name, before.id);
     renameDepartment(ctx.db, before.id, after.name);
     setRoster(ctx, { ...roster, departments: new Map(roster.departments).set(after.id, after) });
+    for (const agent of roster.agents.values()) if (agent.groupIds.includes(after.id)) tellOfAgent(ctx, agent);
   }
   if (isDefault !== undefined && isDefault !== viewBefore.isDefault) setDefault(ctx, isDefault ? after.id : null);
   if (memberIds !== undefined) {

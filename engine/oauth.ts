@@ -4,6 +4,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import {
+  deleteOAuthCode,
   deleteOAuthToken,
   findOAuthCode,
   findOAuthGrant,
@@ -11,6 +12,7 @@ import {
   insertOAuthCode,
   insertOAuthGrant,
   insertOAuthToken,
+  type OAuthCodeRecord,
   type OAuthGrantRecord,
   type OAuthTokenRecord,
   revokeOAuthGrant,
@@ -95,13 +97,19 @@ export const exchangeCode = command('oauth.exchangeCode', (ctx, params: { code: 
   }
   if (ctx.at >= code.expiresAt) return refusedGrant('The code has expired.');
   if (code.redirectUri !== params.redirectUri) return refusedGrant('redirect_uri is not the one that the code was sent to.');
-  if (!provesPossession(code.codeChallenge, params.codeVerifier)) return refusedGrant('code_verifier does not fit the code_challenge.');
+  if (!provesPossession(code.codeChallenge, params.codeVerifier)) return spendCode(ctx, code, 'code_verifier does not fit the code_challenge; the code counts no longer.');
   if (!mayAct(ctx, code.agentId)) return refusedGrant('The agent is no longer there.');
   const grant: OAuthGrantRecord = { id: ctx.ids.uuid(), clientId: code.clientId, agentId: code.agentId, scopes: code.scopes, createdAt: ctx.at, revokedAt: null };
   insertOAuthGrant(ctx.db, grant);
   useOAuthCode(ctx.db, code.hash, grant.id);
   return issuePair(ctx, grant, inForce(ctx, grant, params.appScopes));
 });
+
+/** Who has the code and not its verifier has stolen it, or is mistaken: there is one try. */
+function spendCode(ctx: Context, code: OAuthCodeRecord, description: string): TokenOutcome {
+  deleteOAuthCode(ctx.db, code.hash);
+  return refusedGrant(description);
+}
 
 export const refreshTokens = command('oauth.refresh', (ctx, params: { refreshToken: string; clientId: string; appScopes: readonly string[]; scope: string | undefined }): TokenOutcome => {
   const found = findOfClient(ctx, params.refreshToken, params.clientId);

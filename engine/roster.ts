@@ -129,7 +129,11 @@ export function noteAssignment(ctx: Context, agent: AgentRecord): void {
 
 function rememberAgent(ctx: Context, agent: AgentRecord): void {
   const roster = theRoster(ctx);
-  const next: Roster = { ...roster, agents: new Map(roster.agents).set(agent.id, agent) };
-  setRoster(ctx, next);
-  tell(ctx, { type: 'agent.updated', audience: { kind: 'workspace' }, data: { agent: agentView(agent, next) } });
+  setRoster(ctx, { ...roster, agents: new Map(roster.agents).set(agent.id, agent) });
+  tellOfAgent(ctx, agent);
+}
+
+/** Its record changed: by itself, or by what its departments are called. */
+export function tellOfAgent(ctx: Context, agent: AgentRecord): void {
+  tell(ctx, { type: 'agent.updated', audience: { kind: 'workspace' }, data: { agent: agentView(agent, theRoster(ctx)) } });
 }

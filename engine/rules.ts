@@ -27,7 +27,7 @@ import { type Sms, smsKind, smsRetryDelaysMs } from './sms.ts';
 import { disableFailing, settleDelivery, webhookRetryDelaysMs } from './webhook-deliveries.ts';
 import { webhookDeliveryKind } from './webhook-feed.ts';
 import { disableDeadline } from './webhooks.ts';
-import { autoClose, autoCloseDeadline } from './status.ts';
+import { autoClose, autoCloseAnewDeadline, autoCloseDeadline, closeAnew } from './status.ts';
 import { ringTimeout } from './unanswered.ts';
 import { expireUpload, removeObjectKind, removeObjectRetryDelaysMs, uploadDeadline } from './uploads.ts';
 import { codeKind, codeRetryDelaysMs, type CodeToSend, keptOfCode, settleCode } from './verification-delivery.ts';
@@ -36,6 +36,7 @@ export const deadlineCommands: DeadlineCommands = {
   [awayDeadline]: goAway,
   [handshakeDeadline]: expireAssignment,
   [autoCloseDeadline]: autoClose,
+  [autoCloseAnewDeadline]: closeAnew,
   [clearDeadline]: clearDepartment,
   [drainDeadline]: drainOn,
   [indexDeadline]: indexOlder,

@@ -9,6 +9,7 @@ import { expectAwayAnew } from './presence.ts';
 import { theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
 import { command } from './runtime/command.ts';
+import { expectClosingAnew } from './status.ts';
 import { isTimeZone } from './time-zones.ts';
 import { putWorkspace, type SettingsView, settingsView, theWorkspace, type WorkspaceView, workspaceView } from './workspace.ts';
 
@@ -68,6 +69,7 @@ export const changeSettings = command('workspace.changeSettings', (ctx, changes:
   };
   putWorkspace(ctx, { ...before, settings });
   auditChange(ctx, { action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: { settings: viewBefore }, after: { settings: settingsView(ctx) } });
+  if (settings.autoCloseDays !== before.settings.autoCloseDays) expectClosingAnew(ctx);
   // More chats for each, or routing where there was none: what waits may go to somebody now.
   drainQueue(ctx);
   return settingsView(ctx);

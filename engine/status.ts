@@ -1,6 +1,7 @@
 // The status machine of a conversation, chat, ticket or call. Specification 3.
 
 import type { ConversationRecord, ConversationStatus } from '../store/conversations.ts';
+import { deadlineSubjectsAfter } from '../store/deadlines.ts';
 import { callingAgent, worksIn } from './access.ts';
 import { endCallOf, requireCallHolder, tellOfCall } from './call.ts';
 import { changeConversation, type ConversationChanges, conversationKind, conversationView, type ConversationView, requireReachable, requireVersion } from './conversation.ts';
@@ -25,6 +26,9 @@ export const transitions: Readonly<Record<ConversationStatus, readonly Conversat
 };
 
 export const autoCloseDeadline = 'conversation.autoClose';
+export const autoCloseAnewDeadline = 'workspace.autoCloseAnew';
+/** So many that are solved are looked at in a command, so that many do not hold up the others. */
+const autoClosePage = 200;
 const dayMs = 24 * 3600_000;
 
 interface Answer {
@@ -62,6 +66,30 @@ export const autoClose = command('conversation.autoClose', (ctx, params: Deadlin
   if (conversation?.status === 'solved') moveTo(ctx, conversation, 'closed');
 });
 
+/** The workspace's days changed: they hold for what is solved already, too. Pages follow, each from the id that the one before ended with. */
+export function expectClosingAnew(ctx: Context): void {
+  closeAnewAfter(ctx, '');
+}
+
+/** Goes on where expectClosingAnew left off. */
+export const closeAnew = command('workspace.autoCloseAnew', (ctx, params: DeadlineParams): void => closeAnewAfter(ctx, params.subjectId));
+
+function closeAnewAfter(ctx: Context, afterId: string): void {
+  const ids = deadlineSubjectsAfter(ctx.db, { kind: autoCloseDeadline, afterId, limit: autoClosePage });
+  for (const id of ids) {
+    const conversation = ctx.state(conversationKind, id);
+    if (conversation?.status === 'solved') expectClosing(ctx, conversation);
+  }
+  const last = ids.at(-1);
+  if (last !== undefined && ids.length === autoClosePage) ctx.setDeadline(autoCloseAnewDeadline, last, ctx.nowMs);
+}
+
+/** From when it was solved; at once where that is over. */
+function expectClosing(ctx: Context, conversation: ConversationRecord): void {
+  const dueMs = Date.parse(conversation.solvedAt ?? ctx.at) + theWorkspace(ctx).settings.autoCloseDays * dayMs;
+  ctx.setDeadline(autoCloseDeadline, conversation.id, Math.max(dueMs, ctx.nowMs));
+}
+
 /** The move itself, with all that follows from it. The caller has checked that it is legal. */
 export function moveTo(ctx: Context, conversation: ConversationRecord, status: ConversationStatus): ConversationRecord {
   const stays = isWorkedOn(status);
@@ -73,7 +101,7 @@ export function moveTo(ctx: Context, conversation: ConversationRecord, status: C
     tellOfCall(ctx, 'call.ended', moved.id);
     ringFreeAgents(ctx);
   }
-  if (status === 'solved') ctx.setDeadline(autoCloseDeadline, moved.id, ctx.nowMs + theWorkspace(ctx).settings.autoCloseDays * dayMs);
+  if (status === 'solved') expectClosing(ctx, moved);
   else if (conversation.status === 'solved') ctx.clearDeadline(autoCloseDeadline, moved.id);
   const told = appendSystemLine(ctx, moved, lineOf(ctx, conversation.status, status));
   if (status === 'open') return routeChat(ctx, told);

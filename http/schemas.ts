@@ -37,6 +37,7 @@ export const StatusSource = Type.Enum(['chosen', 'automatic'], { description: 'W
 export const AgentChannel = Type.Enum(['chats', 'tickets', 'calls']);
 export const Channel = Type.Enum(['chat', 'ticket', 'call']);
 export const ConversationStatus = Type.Enum(['open', 'pending', 'solved', 'spam', 'closed']);
+export const InviteStatus = Type.Enum(['pending', 'joined', 'deactivated']);
 export const RequestedStatus = Type.Enum(['open', 'pending', 'solved', 'spam']);
 
 /** `<ISO timestamp>|<uuid>` (specification 9). */
@@ -62,7 +63,7 @@ export const Agent = Type.Object({
   groupIds: Type.Array(Id),
   avatarUrl: nullable(Type.String()),
   hasPassword: Type.Boolean({ description: 'False until the invite is redeemed.' }),
-  inviteStatus: Type.Enum(['pending', 'joined', 'deactivated']),
+  inviteStatus: InviteStatus,
   canTransfer: Type.Boolean({ description: 'An agent that may create tickets.' }),
   createdAt: Time,
 });

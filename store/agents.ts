@@ -98,18 +98,20 @@ export interface AgentFilter {
   readonly role?: Role | undefined;
   readonly status?: AgentStatus | undefined;
   readonly departmentId?: string | undefined;
+  readonly inviteStatus?: 'pending' | 'joined' | 'deactivated' | undefined;
 }
 
 /** Newest first, from just below `cursor`. */
 export function agentPage(db: Database, page: { filter: AgentFilter; cursor: Cursor | undefined; limit: number }): AgentRecord[] {
-  const { role = null, status = null, departmentId = null } = page.filter;
+  const { role = null, status = null, departmentId = null, inviteStatus = null } = page.filter;
   return db
     .all<Row>(
       `${select} WHERE (@role IS NULL OR role = @role) AND (@status IS NULL OR status = @status)
          AND (@departmentId IS NULL OR EXISTS (SELECT 1 FROM departmentMember WHERE agentId = agent.id AND departmentId = @departmentId))
+         AND (@inviteStatus IS NULL OR @inviteStatus = CASE WHEN deactivatedAt IS NOT NULL THEN 'deactivated' WHEN joinedAt IS NULL THEN 'pending' ELSE 'joined' END)
          AND (createdAt, id) < (@at, @id)
        ORDER BY createdAt DESC, id DESC LIMIT @limit`,
-      { role, status, departmentId, ...below(page.cursor), limit: page.limit },
+      { role, status, departmentId, inviteStatus, ...below(page.cursor), limit: page.limit },
     )
     .map(fromRow);
 }

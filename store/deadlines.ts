@@ -27,6 +27,11 @@ export function deadlineSubjects(db: Database, kind: string): string[] {
   return db.all<{ subjectId: string }>('SELECT subjectId FROM deadline WHERE kind = ?', [kind]).map(({ subjectId }) => subjectId);
 }
 
+/** Those of this kind whose subjects come after `afterId`, in their order. */
+export function deadlineSubjectsAfter(db: Database, page: { kind: string; afterId: string; limit: number }): string[] {
+  return db.all<{ subjectId: string }>('SELECT subjectId FROM deadline WHERE kind = ? AND subjectId > ? ORDER BY subjectId LIMIT ?', [page.kind, page.afterId, page.limit]).map(({ subjectId }) => subjectId);
+}
+
 export function dueDeadlines(db: Database, at: string, limit: number): DeadlineRow[] {
   return db.all<DeadlineRow>('SELECT kind, subjectId, dueAt FROM deadline WHERE dueAt <= ? ORDER BY dueAt LIMIT ?', [at, limit]);
 }

@@ -81,6 +81,11 @@ export function findOAuthCode(db: Database, hash: string): OAuthCodeRecord | und
   return fromRow<OAuthCodeRecord>(db.get('SELECT * FROM oauthCode WHERE hash = ?', [hash]));
 }
 
+/** It was asked for wrongly: nobody exchanges it any more. */
+export function deleteOAuthCode(db: Database, hash: string): void {
+  db.run('DELETE FROM oauthCode WHERE hash = ?', [hash]);
+}
+
 export function useOAuthCode(db: Database, hash: string, grantId: string): void {
   db.run('UPDATE oauthCode SET grantId = ? WHERE hash = ?', [grantId, hash]);
 }

@@ -42,7 +42,6 @@ t.test('agents', async (t) => {
       [{ role: 'supervisor' }, ['chats']],
       [{ role: 'agent' }, ['chats']],
       [{ role: 'agent', channels: ['tickets', 'calls', 'tickets'] }, ['tickets', 'calls']],
-      [{ role: 'agent', channels: [] }, []],
     ];
     for (const [index, [fields, channels]] of rows.entries()) {
       const { status, body } = await invite({ email: `channels${index}@example.com`, ...fields });
@@ -71,6 +70,7 @@ t.test('agents', async (t) => {
       status: 400,
       body: { error: 'invalid_body', detail: { fieldErrors: { email: [String], name: [String], role: ['must be one of admin, supervisor, agent'], 'channels.1': ['must be one of chats, tickets, calls'], 'groupIds.0': [String] } } },
     });
+    t.match(await invite({ email: 'idle@example.com', role: 'agent', channels: [] }), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { channels: [String] } } } }, 'who works in none could do nothing');
     t.match(await service.post('/agents/invite', {}, owner.token), { body: { detail: { fieldErrors: { email: ['is required'], name: ['is required'], role: ['is required'] } } } });
   });
 
@@ -84,10 +84,16 @@ t.test('agents', async (t) => {
     t.same(await ids('?status=available'), [ann.agentId]);
     t.same(await ids('?status=away'), [sup.agentId, shop.agentId]);
     t.same(await ids(`?departmentId=${team}`), [ann.agentId]);
+    const { id: invited } = (await service.post('/agents/invite', { email: 'late@example.com', name: 'Late', role: 'agent' }, shop.token)).body;
+    const left = await service.agent(shop);
+    await service.delete(`/agents/${left.agentId}`, shop.token);
+    t.same(await ids('?inviteStatus=joined'), [ann.agentId, sup.agentId, shop.agentId]);
+    t.same(await ids('?inviteStatus=pending'), [invited]);
+    t.same(await ids('?inviteStatus=deactivated'), [left.agentId]);
     t.same(await ids(`?departmentId=${team}&role=supervisor`), []);
     t.same(await ids(`?departmentId=${team}`, stranger.token), []);
-    t.same(await ids('', ann.token), [ann.agentId, sup.agentId, shop.agentId], 'every agent may read the list');
-    t.match(await service.get('/agents?role=owner&status=busy&departmentId=1', shop.token), { status: 400, body: { error: 'invalid_query', detail: { fieldErrors: { role: [String], status: [String], departmentId: [String] } } } });
+    t.same(await ids('?inviteStatus=joined', ann.token), [ann.agentId, sup.agentId, shop.agentId], 'every agent may read the list');
+    t.match(await service.get('/agents?role=owner&status=busy&departmentId=1&inviteStatus=gone', shop.token), { status: 400, body: { error: 'invalid_query', detail: { fieldErrors: { role: [String], status: [String], departmentId: [String], inviteStatus: [String] } } } });
   });
 
   t.test('[3 agent] own status: available, away, offline, and no other', async (t) => {

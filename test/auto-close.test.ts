@@ -56,6 +56,39 @@ t.test('[4.10] autoCloseDays is the workspace\'s own; 0 closes at once', async (
   for (const [days, status] of [[-1, 400], [3650, 200], [3651, 400]] as const) t.equal((await settings(days)).status, status, String(days));
 });
 
+t.test('[4.10] other days hold for what is solved already, too, from when it was solved', async (t) => {
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+  const owner = await service.workspace();
+  const settings = (autoCloseDays: number) => service.put('/workspace/settings', { autoCloseDays }, owner.token);
+  const statuses = (ids: readonly string[]) => Promise.all(ids.map(async (id) => (await service.conversation(id, owner.token)).status));
+  const early = await solved(service, owner);
+  await service.pass(2 * dayMs);
+  const late = await solved(service, owner);
+  await settings(1);
+  await service.settled();
+  t.same(await statuses([early.id, late.id]), ['closed', 'solved']);
+  await settings(3);
+  await service.pass(dayMs);
+  t.same(await statuses([late.id]), ['solved'], 'more days, too');
+  await service.pass(2 * dayMs);
+  t.same(await statuses([late.id]), ['closed']);
+});
+
+t.test('[4.10] of many that are solved it holds page by page', async (t) => {
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+  const owner = await service.workspace();
+  const customer = await service.customer(owner.embedId);
+  for (let count = 0; count < 201; count += 1) {
+    const { body } = await service.post('/widget/conversations', { body: `Chat ${count}` }, customer.token);
+    await service.post(`/conversations/${body.conversation.id}/status`, { status: 'solved' }, owner.token);
+  }
+  const solvedOnes = () => service.running.services.engine.workspace(owner.workspaceId)?.db.get<{ count: number }>(`SELECT count(*) AS count FROM conversation WHERE status = 'solved'`)?.count;
+  t.equal(solvedOnes(), 201);
+  await service.put('/workspace/settings', { autoCloseDays: 0 }, owner.token);
+  await service.settled();
+  t.equal(solvedOnes(), 0);
+});
+
 t.test('[4.5] a reopening clears it, and solving again starts it anew', async (t) => {
   const service = await startService(t, { env: { AUTO_CLOSE_DAYS: '1' } });
   const owner = await service.workspace();

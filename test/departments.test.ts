@@ -100,6 +100,19 @@ t.test('departments', async (t) => {
     await socket.close();
   });
 
+  t.test('[6] its members are told what it is called now', async (t) => {
+    const { id } = await create('Before', { memberIds: [ann.agentId] });
+    const socket = await service.agentSocket(owner.token);
+    await service.patch(`/departments/${id}`, { name: 'After' }, owner.token);
+    const { agent } = (await socket.next('agent.updated')).data;
+    t.equal(agent.id, ann.agentId);
+    t.ok(agent.groups.some((group: { id: string; name: string }) => group.id === id && group.name === 'After'));
+    await socket.flushed();
+    t.equal(socket.frames.filter(({ type }) => type === 'agent.updated').length, 1, 'and nobody else');
+    await socket.close();
+    await service.delete(`/departments/${id}`, owner.token);
+  });
+
   t.test('[decisions] a large one is cleared page by page', async (t) => {
     const { id } = await create('Large', { isDefault: true });
     const customer = await service.customer(owner.embedId);

@@ -2,7 +2,7 @@
 
 import t from 'tap';
 import { asKind, fieldsOf, newRow, problemOf, readableValue, rowsOf } from '../http/pages/contacts/custom-fields.ts';
-import { mayMove, recipientsOf, secondsUntil, whatHappened } from '../http/pages/inbox/side/moves.ts';
+import { mayGiveBack, mayMove, recipientsOf, secondsUntil, whatHappened } from '../http/pages/inbox/side/moves.ts';
 import { browserOf, pageAddress, placeOf } from '../http/pages/inbox/side/visitor-facts.ts';
 import type { Agent, Conversation, ConversationStatus } from '../http/pages/records.ts';
 import { endOfDay, startOfDay } from '../http/pages/search/days.ts';
@@ -76,6 +76,18 @@ const conversation = (changes: Partial<Conversation> = {}): Conversation => ({
 t.test('[3 handshake] who cannot take it is not offered', async (t) => {
   const agents = [agent('away', { status: 'away' }), agent('me'), agent('has it'), agent('free'), agent('invited', { inviteStatus: 'pending' }), agent('gone', { inviteStatus: 'deactivated' }), agent('mails', { channels: ['tickets'] }), agent('admin', { role: 'admin', channels: [], status: 'offline' })];
   t.same(recipientsOf(conversation({ assignedAgentId: 'has it' }), agents, 'me').map(({ name }) => name), ['free', 'away', 'admin'], 'who is there comes first');
+  t.same(recipientsOf(conversation(), [agent('asleep', { isOnline: false }), agent('there')], 'me').map(({ name }) => name), ['there', 'asleep']);
+});
+
+t.test('[decisions, taking] who may give back what somebody has', async (t) => {
+  const own = agent('me');
+  const senior = agent('boss', { role: 'supervisor' });
+  t.ok(mayGiveBack(own, conversation({ assignedAgentId: 'me' })));
+  t.notOk(mayGiveBack(own, conversation({ assignedAgentId: 'ann' })), 'another\'s');
+  t.ok(mayGiveBack(senior, conversation({ assignedAgentId: 'ann', status: 'pending' })));
+  t.notOk(mayGiveBack(senior, conversation()), 'nobody\'s');
+  t.notOk(mayGiveBack(own, conversation({ assignedAgentId: 'me', status: 'solved' })));
+  t.notOk(mayGiveBack(own, conversation({ assignedAgentId: 'me', channel: 'call' })));
 });
 
 t.test('what happened meanwhile is said in words', async (t) => {

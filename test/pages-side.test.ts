@@ -116,6 +116,31 @@ t.test('beside a conversation', { skip: noBrowser }, async (t) => {
     t.equal((await record(id)).assignedAgentId, owner.agentId);
   });
 
+  t.test('[decisions, taking] what nobody has is taken by one button, by agents too, and given back; who is there is shown', async (t) => {
+    const { id } = await chatOf(undefined, 'Tia');
+    const hers = await open(`/inbox/unassigned/${id}`, ann);
+    await button(hers, 'Take it').click();
+    await told(hers, 'It is yours.');
+    t.match(await record(id), { assignedAgentId: ann.agentId, handshake: null });
+    await button(hers, 'Take it').waitFor({ state: 'detached' });
+    await button(hers, 'More actions').click();
+    await hers.getByRole('menuitem', { name: 'Give back to the queue' }).click();
+    await told(hers, 'It is back in the queue.');
+    t.equal((await record(id)).assignedAgentId, null);
+    await button(hers, 'Take it').waitFor();
+    await hers.keyboard.press('m');
+    await told(hers, 'It is yours.');
+    await hers.keyboard.press('a');
+    await dialog(hers).getByRole('option', { name: 'Cat' }).filter({ hasText: 'Away' }).waitFor();
+    const his = await open('/contacts', cat);
+    await his.locator('html[data-connection="live"]').waitFor();
+    await service.post('/me/status', { status: 'available' }, cat.token);
+    await dialog(hers).getByRole('option', { name: 'Cat' }).filter({ hasText: 'Available ·' }).waitFor();
+    await his.close();
+    await dialog(hers).getByRole('option', { name: 'Cat' }).filter({ hasText: 'Available, not here now' }).waitFor();
+    await service.post('/me/status', { status: 'away' }, cat.token);
+  });
+
   t.test('stale_version: what happened is said where one is, and the action offered again', async (t) => {
     const { id } = await chatOf(ann, 'Nik');
     const hers = await open(`/inbox/mine/${id}`, ann);

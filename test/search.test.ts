@@ -281,7 +281,8 @@ t.test('[5] an agent finds what it may see', async (t) => {
   const salesAgent = await service.agent(owner, { groupIds: [sales.id] });
   const supervisor = await service.agent(owner, { role: 'supervisor', groupIds: [support.id] });
   const chatAgent = await service.agent(owner, { channels: ['chats'] });
-  const idle = await service.agent(owner, { channels: [] });
+  const idle = await service.agent(owner);
+  await service.patch(`/agents/${idle.agentId}`, { channels: [] }, owner.token);
   const add = (said: Parameters<typeof addThread>[2]) => addThread(service, owner.workspaceId, { messages: ['The platypus dances.'], ...said });
   const free = await add({});
   const inSales = await add({ departmentId: sales.id });

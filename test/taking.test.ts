@@ -128,6 +128,16 @@ t.test('whose a conversation is', async (t) => {
     t.equal((await record(id)).assignedAgentId, bob.agentId, 'holds from then on');
   });
 
+  t.test('[decisions] agentId null gives back as well, of the version that was seen', async (t) => {
+    const { id } = await service.chat(owner);
+    await act(id, 'take', ann);
+    const { version } = await record(id);
+    t.match(await act(id, 'assign-to-agent', ann, { agentId: null, expectedVersion: version - 1 }), { status: 409, body: { error: 'stale_version' } });
+    t.match(await act(id, 'assign-to-agent', bob, { agentId: null, expectedVersion: version }), { status: 403, body: { error: 'forbidden' } });
+    t.match(await act(id, 'assign-to-agent', ann, { agentId: null, expectedVersion: version }), { status: 200, body: { conversation: { assignedAgentId: null } } });
+    t.match(await act(id, 'assign-to-agent', ann, { agentId: null, expectedVersion: version + 1 }), { status: 409, body: { error: 'not_assigned' } });
+  });
+
   t.test('[decisions, taking] unassign: by its assignee, an admin or a supervisor; with a line', async (t) => {
     for (const [by, line] of [[ann, 'Ann gave this back to the queue.'], [sue, 'Sue took this from Ann; it is back in the queue.'], [owner, /took this from Ann/]] as const) {
       const { id } = await service.chat(owner);

@@ -37,6 +37,20 @@ onEvent(['agent.updated'], ({ data }) => {
   for (const { id, name } of agent.groups) if (arePeopleRead.peek() && departments.peek().get(id)?.name !== name) seekDepartment(`${id} ${name}`);
 });
 
+/** Not kept by the service: who comes back reads the agents. */
+onEvent(['agent.presence'], ({ data }) => {
+  const { agentId, isOnline } = data as { agentId: string; isOnline: boolean };
+  const agent = agents.peek().get(agentId);
+  if (agent !== undefined) keepColleague({ ...agent, isOnline });
+});
+
+/** "Away, not here": what somebody chose, and whether that is because nobody has seen them. */
+export function presenceOf({ status, statusSource, isOnline }: Agent): string {
+  if (status === 'available') return isOnline ? 'Available' : 'Available, not here now';
+  if (status === 'away') return statusSource === 'automatic' ? 'Away, not here now' : 'Away';
+  return statusSource === 'automatic' ? 'Signed out' : 'Offline';
+}
+
 async function begin(): Promise<void> {
   await socketOrPatience();
   onceLive(() => void readPeople());

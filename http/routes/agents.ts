@@ -15,10 +15,12 @@ import type { AgentRecord } from '../../store/agents.ts';
 import { theWorkspace, workspaceView } from '../../engine/workspace.ts';
 import { byCreated, pageOf } from '../cursor.ts';
 import { route } from '../route.ts';
-import { Agent, AgentChannel, AgentStatus, CursorQuery, Email, Id, Name, NextCursor, nullable, Role, Url } from '../schemas.ts';
+import { Agent, AgentChannel, AgentStatus, CursorQuery, Email, Id, InviteStatus, Name, NextCursor, nullable, Role, Url } from '../schemas.ts';
 
 const GroupIds = Type.Array(Id, { maxItems: maxDepartments });
 const Channels = Type.Array(AgentChannel, { maxItems: 3 });
+/** Who works in none could do nothing here. */
+const InvitedChannels = Type.Array(AgentChannel, { minItems: 1, maxItems: 3 });
 
 const MeWorkspace = Type.Object({
   id: Id,
@@ -91,8 +93,9 @@ export const agentRoutes = [
     path: '/agents',
     tag: 'Agents',
     summary: 'List agents',
+    description: 'Those who left and those who have not joined yet too, unless inviteStatus names one of the three.',
     access: { kind: 'agent', scope: 'agents:read' },
-    query: Type.Object({ role: Type.Optional(Role), status: Type.Optional(AgentStatus), departmentId: Type.Optional(Id), ...CursorQuery }),
+    query: Type.Object({ role: Type.Optional(Role), status: Type.Optional(AgentStatus), departmentId: Type.Optional(Id), inviteStatus: Type.Optional(InviteStatus), ...CursorQuery }),
     reply: { status: 200, schema: Type.Object({ agents: Type.Array(Agent), nextCursor: NextCursor }) },
     refusals: [],
     read(view, { query }) {
@@ -122,7 +125,7 @@ export const agentRoutes = [
     summary: 'Invite an agent',
     description: 'Mails a link to /join/{code} that works once, for 7 days. email_already_exists: an agent has joined with the address, anywhere, or this workspace has invited it. Until it joins, its owner may be invited elsewhere too. Channels: all three for admins, whatever is asked; chats alone for others by default. A pending invite takes a seat.',
     access: { kind: 'agent', scope: null, role: 'admin' },
-    body: Type.Object({ email: Email, name: Name, role: Role, channels: Type.Optional(Channels), groupIds: Type.Optional(GroupIds) }),
+    body: Type.Object({ email: Email, name: Name, role: Role, channels: Type.Optional(InvitedChannels), groupIds: Type.Optional(GroupIds) }),
     reply: { status: 201, schema: Agent },
     refusals: ['email_already_exists', 'seat_limit_reached'],
     async run({ workspaceId, caller, body }, { engine, directory, config }) {

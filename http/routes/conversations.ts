@@ -192,15 +192,17 @@ export const conversationRoutes = [
 
   route({
     ...action('conversation.assignToAgent', '/assign-to-agent', 'Offer to an agent', {
-      body: Type.Object({ agentId: Id, expectedVersion: ExpectedVersion, note: Type.Optional(Type.String({ maxLength: 1000 })), force: Type.Optional(Type.Boolean()) }),
+      body: Type.Object({ agentId: Type.Union([Id, Type.Null()], { description: 'null: back to the queue, as /unassign does.' }), expectedVersion: ExpectedVersion, note: Type.Optional(Type.String({ maxLength: 1000 })), force: Type.Optional(Type.Boolean()) }),
     }),
     description:
       'The recipient has 30 seconds to accept or decline; else it stays with who had it. With force, which needs an admin or a supervisor, it is assigned at once. ' +
       'An offer that stands is replaced. Offering it to who has it already changes nothing more. A call that goes on is its agent\'s and the admins\' to give (403 not_assigned), ' +
       'one that rings is nobody\'s before it is answered (409 conflict).',
-    refusals: ['forbidden', 'not_assigned', 'stale_version', 'conflict', 'semantic_error'],
-    run: ({ workspaceId, caller, params, body }, { engine }) =>
-      engine.execute(assignToAgent, { workspaceId, caller, params: { ...params, agentId: body.agentId, expectedVersion: body.expectedVersion, note: body.note, force: body.force } }),
+    refusals: ['forbidden', 'not_assigned', 'nobody_assigned', 'stale_version', 'conflict', 'semantic_error'],
+    run: ({ workspaceId, caller, params, body: { agentId, expectedVersion, note, force } }, { engine }) =>
+      agentId === null
+        ? engine.execute(unassignConversation, { workspaceId, caller, params: { ...params, expectedVersion } })
+        : engine.execute(assignToAgent, { workspaceId, caller, params: { ...params, agentId, expectedVersion, note, force } }),
   }),
 
   route({

@@ -40,7 +40,8 @@ export function CallActions({ call, onChanged }: { readonly call: Call; readonly
     change(
       'take',
       async () => {
-        // Offered to oneself and accepted: whoever may see a call that nobody has may take it.
+        if (call.assignedAgentId === null) return await ask('POST', `/conversations/${call.id}/take`, { body: { expectedVersion: call.version } });
+        // A colleague's: offered to oneself and accepted.
         const { conversation } = await ask<{ conversation: { version: number; handshake: unknown } }>('POST', `/conversations/${call.id}/assign-to-agent`, { body: { agentId: ownId, expectedVersion: call.version, ...(hasRole('supervisor') ? { force: true } : {}) } });
         if (conversation.handshake !== null) await ask('POST', `/conversations/${call.id}/assignment/accept`, { body: { expectedVersion: conversation.version } });
       },

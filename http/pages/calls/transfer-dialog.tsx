@@ -10,14 +10,13 @@ import { Banner, Empty } from '../design/feedback.tsx';
 import { Checkbox, SelectField, TextArea } from '../design/field.tsx';
 import { Form, useForm } from '../design/form.tsx';
 import { notify } from '../notices.ts';
-import { agentName, departmentName, departments, joinedAgents } from '../people.ts';
+import { agentName, departmentName, departments, joinedAgents, presenceOf } from '../people.ts';
 import type { Agent, Call } from '../records.ts';
 import { transfer } from './call-actions.ts';
 import { callerOf } from './call-story.ts';
 import { keepCall, liveCalls } from './live-calls.ts';
 
 const maxNoteChars = 1000;
-const statusWords: Readonly<Record<Agent['status'], string>> = { available: '', away: ', away', offline: ', offline' };
 
 export function TransferDialog({ call, onClose }: { readonly call: Call; readonly onClose: () => void }): JSX.Element {
   const [changed, setChanged] = useState<string | undefined>(undefined);
@@ -76,7 +75,7 @@ export function TransferDialog({ call, onClose }: { readonly call: Call; readonl
                 onValue={(value) => form.set('agentId', value)}
                 error={form.errorOf('agentId')}
                 hint="They have 30 seconds to take over. The caller stays with you until then."
-                choices={ranked.map((agent) => ({ value: agent.id, label: `${agent.name}${busyIds.has(agent.id) ? ', in a call' : statusWords[agent.status]}` }))}
+                choices={ranked.map((agent) => ({ value: agent.id, label: `${agent.name}${busyIds.has(agent.id) ? ', in a call' : whereItIs(agent)}` }))}
               />
               <TextArea label="Note" optional rows={3} maxLength={maxNoteChars} value={values.note} onValue={(value) => form.set('note', value)} error={form.errorOf('note')} hint="What they should know. Your customer does not see it." />
             </>
@@ -95,6 +94,11 @@ export function TransferDialog({ call, onClose }: { readonly call: Call; readonl
       )}
     </Dialog>
   );
+}
+
+/** Nothing of who can take it at once. */
+function whereItIs(agent: Agent): string {
+  return agent.status === 'available' && agent.isOnline ? '' : `, ${presenceOf(agent).toLowerCase()}`;
 }
 
 function rankOf(agent: Agent, busyIds: ReadonlySet<string | null>): number {

@@ -18,7 +18,7 @@ import { visitorOf } from '../customers.ts';
 import { changeStatus, downloadRecord, markSpam, unmarkSpam } from './acting.ts';
 import { AssignDialog } from './assign-dialog.tsx';
 import { BlockDialog, setBlocked, TagsDialog, TranscriptDialog } from './dialogs.tsx';
-import { canTake, mayMove, type RequestedStatus, whatHappened } from './moves.ts';
+import { canTake, mayGiveBack, mayMove, type RequestedStatus, whatHappened } from './moves.ts';
 import { answerOffer } from './standing-offers.ts';
 
 type Asked = 'assign' | 'department' | 'tags' | 'transcript' | 'block';
@@ -40,14 +40,20 @@ export function ConversationActions({ conversation }: { readonly conversation: C
     [conversation.id, conversation.version, conversation.status, isBlocked, me.value?.agent.role, me.value?.agent.channels.join(), departments.value.size],
   );
 
-  const inMenu = actions.filter(({ id }) => id !== 'assign' && id !== main(conversation));
   const first = actions.find(({ id }) => id === main(conversation));
+  const free = conversation.assignedAgentId === null && isWorkedOn(conversation) ? actions.find(({ id }) => id === 'take') : undefined;
+  const inMenu = actions.filter((action) => action.id !== 'assign' && action !== first && action !== free);
   const close = (): void => setAsked(undefined);
   return (
     <div class="side-actions">
       <Button small icon="transfer" aria-label="Assign" title="Assign (A)" onClick={() => setAsked('assign')}>
         <span class="side-label">Assign</span>
       </Button>
+      {free !== undefined && (
+        <Button small kind="primary" icon="person" aria-label={free.title} title={`${free.title} (M)`} onClick={free.run}>
+          <span class="side-label">{free.title}</span>
+        </Button>
+      )}
       {first !== undefined && (
         <Button small icon={first.id === 'solve' ? 'check' : 'inbox'} aria-label={first.title} title={`${first.title} (E)`} onClick={first.run}>
           <span class="side-label">{first.title}</span>
@@ -82,19 +88,24 @@ interface Action {
 }
 
 /** What the second button does. */
-function main({ status }: Conversation): string {
-  return status === 'open' || status === 'pending' ? 'solve' : status === 'spam' ? 'notSpam' : 'reopen';
+function main(conversation: Conversation): string {
+  return isWorkedOn(conversation) ? 'solve' : conversation.status === 'spam' ? 'notSpam' : 'reopen';
+}
+
+function isWorkedOn({ status }: Conversation): boolean {
+  return status === 'open' || status === 'pending';
 }
 
 function actionsOf(conversation: Conversation, on: { readonly isBlocked: boolean; readonly ask: (what: Asked) => void; readonly onStale: (stale: Stale) => void }): Action[] {
   const { status, assignedAgentId, visitorId } = conversation;
   const own = me.value?.agent;
-  const isOpen = status === 'open' || status === 'pending';
+  const isOpen = isWorkedOn(conversation);
   const may = (to: RequestedStatus): boolean => mayMove(status, to);
   const mayTake = own !== undefined && assignedAgentId !== own.id && canTake(own, conversation.channel);
   const offered: (Action | false)[] = [
     { id: 'assign', title: 'Assign', keys: 'a', words: 'offer hand over transfer agent', run: () => on.ask('assign') },
-    mayTake && { id: 'take', title: 'Assign to me', keys: 'm', words: 'take mine', run: () => void takeOrAsk(conversation, on.onStale) },
+    mayTake && { id: 'take', title: assignedAgentId === null ? 'Take it' : 'Assign to me', keys: 'm', words: 'take mine assign to me', run: () => void takeOrAsk(conversation, on.onStale) },
+    own !== undefined && mayGiveBack(own, conversation) && { id: 'giveBack', title: 'Give back to the queue', keys: 'q', words: 'unassign return release', run: () => void giveBack(conversation) },
     departments.value.size > 0 && { id: 'department', title: 'Move to a department', keys: 'd', words: 'team group', run: () => on.ask('department') },
     isOpen && may('solved') && { id: 'solve', title: 'Solve', keys: 'e', words: 'done close resolve', run: () => void changeStatus(conversation, 'solved') },
     !isOpen && status !== 'spam' && may('open') && { id: 'reopen', title: 'Reopen', keys: 'e', words: 'open', run: () => void changeStatus(conversation, 'open') },
@@ -140,12 +151,27 @@ function staleOf(seen: Conversation, { was, now }: StaleError): Stale {
   return { text: whatHappened(was ?? seen, now, { agent: agentName, department: departmentName }), now };
 }
 
-/** At once for those who may; others offer it to themselves and accept. */
+/** What nobody has, and what is another's for those who may, at once; others offer it to themselves and accept. */
 async function take(conversation: Conversation): Promise<void> {
   const own = me.peek()?.agent;
   if (own === undefined) return;
   const isSenior = hasRole('supervisor');
+  if (conversation.assignedAgentId === null && conversation.status !== 'spam' && conversation.status !== 'closed') {
+    await act(conversation.id, 'take', { expectedVersion: conversation.version });
+    notify({ kind: 'done', text: 'It is yours.' });
+    return;
+  }
   const { conversation: taken } = await act(conversation.id, 'assign-to-agent', { agentId: own.id, expectedVersion: conversation.version, ...(isSenior ? { force: true } : {}) });
   if (!isSenior && taken.handshake?.toAgentId === own.id && !(await answerOffer(taken, 'accept'))) return;
   notify({ kind: 'done', text: 'It is yours.' });
+}
+
+async function giveBack(conversation: Conversation): Promise<void> {
+  try {
+    const { conversation: free } = await act(conversation.id, 'unassign', { expectedVersion: conversation.version });
+    notify({ kind: 'done', text: free.assignedAgentId === null ? 'It is back in the queue.' : `${agentName(free.assignedAgentId)} has it now.` });
+  } catch (error) {
+    const text = error instanceof StaleError ? `${whatHappened(error.was ?? conversation, error.now, { agent: agentName, department: departmentName })} Nothing was done.` : messageOf(error);
+    notify({ kind: 'problem', text });
+  }
 }

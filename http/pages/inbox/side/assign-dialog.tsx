@@ -11,7 +11,7 @@ import { Banner } from '../../design/feedback.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { notify } from '../../notices.ts';
-import { agentName, agents, departmentName, departments } from '../../people.ts';
+import { agentName, agents, departmentName, departments, presenceOf } from '../../people.ts';
 import type { Agent, Conversation, Department } from '../../records.ts';
 import { rank } from '../../search/fuzzy.ts';
 import { hasRole, me } from '../../session.ts';
@@ -146,7 +146,7 @@ function Row({ id, target, isChosen, onChoose }: { readonly id: string; readonly
     <div class="assign-row" role="option" id={id} aria-selected={isChosen} onMouseDown={(event) => event.preventDefault()} onClick={onChoose}>
       {target.kind === 'agent' ? <Avatar name={target.agent.name} url={target.agent.avatarUrl} presence={target.agent.status} size={28} /> : <Icon name="people" size={28} />}
       <span class="truncate">{nameOf(target)}</span>
-      <span class="soft">{target.kind === 'agent' ? `${target.agent.status}, ${target.agent.channels.join(', ')}` : 'department, at once'}</span>
+      <span class="soft">{target.kind === 'agent' ? `${presenceOf(target.agent)} · ${target.agent.channels.join(', ')}` : 'department, at once'}</span>
     </div>
   );
 }

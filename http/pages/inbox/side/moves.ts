@@ -25,13 +25,18 @@ export function canTake({ inviteStatus, role, channels }: Agent, channel: Channe
   return inviteStatus === 'joined' && (role === 'admin' || channels.includes(workOf[channel]));
 }
 
+/** Who has it, admins and supervisors put back what somebody has. Calls are put back by handing them over. */
+export function mayGiveBack(own: Agent, { assignedAgentId, channel, status }: Conversation): boolean {
+  return assignedAgentId !== null && channel !== 'call' && (status === 'open' || status === 'pending') && (assignedAgentId === own.id || own.role !== 'agent');
+}
+
 const presenceOrder = { available: 0, away: 1, offline: 2 } as const;
 
-/** Who can be offered it: everybody who can take it but who has it and who asks, the available first. */
+/** Who can be offered it: everybody who can take it but who has it and who asks, the available first, of them those who are there. */
 export function recipientsOf(conversation: Conversation, agents: Iterable<Agent>, ownId: string | undefined): Agent[] {
   return [...agents]
     .filter((agent) => canTake(agent, conversation.channel) && agent.id !== conversation.assignedAgentId && agent.id !== ownId)
-    .sort((a, b) => presenceOrder[a.status] - presenceOrder[b.status] || a.name.localeCompare(b.name));
+    .sort((a, b) => presenceOrder[a.status] - presenceOrder[b.status] || Number(b.isOnline) - Number(a.isOnline) || a.name.localeCompare(b.name));
 }
 
 interface Names {

@@ -15,7 +15,7 @@ import { Menu, type MenuItem } from '../../design/menu.tsx';
 import { type Resource, useResource } from '../../design/resource.ts';
 import { folded } from '../../folding.ts';
 import { notify, notifyFailure } from '../../notices.ts';
-import { agents, keepColleague, peopleFailure, readPeople } from '../../people.ts';
+import { agents, keepColleague, peopleFailure, presenceOf, readPeople } from '../../people.ts';
 import type { Agent, Standing } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
 import { Section, type SectionProps } from '../section.tsx';
@@ -114,8 +114,6 @@ function AgentTable({ shown, onOpen, onSeats }: { readonly shown: readonly Agent
   );
 }
 
-const presence = { available: 'Available', away: 'Away', offline: 'Offline' } as const;
-
 function AgentRow({ agent, onOpen, onSeats }: { readonly agent: Agent; readonly onOpen: (open: Open) => void; readonly onSeats: () => void }): JSX.Element {
   const isSelf = me.value?.agent.id === agent.id;
   const items = itemsOf(agent, onOpen, onSeats);
@@ -130,7 +128,7 @@ function AgentRow({ agent, onOpen, onSeats }: { readonly agent: Agent; readonly 
             </p>
             <p class="soft who-more">{agent.email}</p>
             <p class="who-more">
-              {agent.inviteStatus === 'joined' && <span class="soft">{presence[agent.status]}</span>}
+              {agent.inviteStatus === 'joined' && <span class="soft">{presenceOf(agent)}</span>}
               {agent.inviteStatus === 'pending' && <Badge kind="warn">Invited, not joined yet</Badge>}
               {agent.inviteStatus === 'deactivated' && <Badge>Deactivated</Badge>}
             </p>
