@@ -5,8 +5,8 @@
 import type { AgentRecord } from '../store/agents.ts';
 import { countAccountNotices, insertAccountNotice } from '../store/account-notices.ts';
 import { deviceOf } from './devices.ts';
-import { enqueueMail } from './mail.ts';
-import { oneLine } from './lines.ts';
+import { enqueueNotice } from './mail.ts';
+import { plainName } from './lines.ts';
 import { theRoster } from './roster.ts';
 import { isoTime } from './runtime/clock.ts';
 import type { Context } from './runtime/context.ts';
@@ -33,22 +33,21 @@ export interface AccountNotice {
 /** Queues the mail; false when there were enough of its kind. `agent` may have the address that it had until now. Who did it is told where that was somebody else of the workspace. */
 export function mailAccountNotice(ctx: Context, agent: Pick<AgentRecord, 'id' | 'email' | 'name'>, notice: AccountNotice): boolean {
   if (notice.atMost !== undefined && !countOne(ctx, agent.id, notice.atMost)) return false;
-  const workspace = oneLine(theWorkspace(ctx).name);
+  const workspace = plainName(theWorkspace(ctx).name);
   const by = ctx.caller.kind === 'agent' && ctx.caller.agentId !== agent.id ? theRoster(ctx).agents.get(ctx.caller.agentId) : undefined;
   const facts = [
     `When: ${ctx.at.slice(0, 16).replace('T', ' ')} UTC`,
-    ...(by === undefined ? [] : [`By: ${oneLine(by.name)}, ${by.email}`]),
+    ...(by === undefined ? [] : [`By: ${plainName(by.name)}, ${by.email}`]),
     ...(notice.origin === undefined ? [] : [`From: ${deviceOf(notice.origin.userAgent)}, ${notice.origin.address}`]),
   ];
   const advice = notice.advice ?? 'If this was not you, choose a new password with "Forgot it?" on the sign-in page, and tell an admin.';
-  enqueueMail(ctx, {
+  return enqueueNotice(ctx, {
     to: agent.email,
     subject: notice.subject,
-    text: [`Hello ${oneLine(agent.name)},`, notice.text, [`Workspace: ${workspace}`, ...facts].join('\n'), advice].join('\n\n').concat('\n'),
+    text: [`Hello ${plainName(agent.name)},`, notice.text, [`Workspace: ${workspace}`, ...facts].join('\n'), advice].join('\n\n').concat('\n'),
     // Nobody wrote it, so no machine shall answer it (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
   });
-  return true;
 }
 
 /** False when there were enough. */

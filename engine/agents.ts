@@ -8,6 +8,7 @@ import { allAgentChannels, callingAgent, requireAdmin, worksIn } from './access.
 import { mailAccountNotice, type Origin } from './account-notices.ts';
 import { endSessionsOf } from './agent-sessions.ts';
 import { revokeKeysOf } from './api-keys.ts';
+import { dayMs, takeRoom } from './ceilings.ts';
 import { auditingMembers } from './departments.ts';
 import { requireSeat } from './entitlements.ts';
 import { refuse, refuseField } from './errors.ts';
@@ -28,6 +29,15 @@ export interface InviteParams {
   readonly groupIds?: readonly string[] | undefined;
   readonly baseUrl: string;
 }
+
+/** More people than come to a workspace in a day. */
+const addressesAskedPerDay = 200;
+
+/** An admin is about to name an address, and to learn whether somebody anywhere signs in with it: a command of its own, so that it counts whatever the answer is. Refuses admin_required, rate_limited. */
+export const countAskedAddress = command('agent.countAskedAddress', (ctx, _: object): void => {
+  const { id } = requireAdmin(ctx);
+  takeRoom(ctx, { ceiling: 'addresses_asked', of: id, limit: addressesAskedPerDay, perMs: dayMs, message: 'You have invited so many people, or changed so many addresses, in a day that more must wait.' });
+});
 
 /** Takes the address from nobody: it is the agent's once it joins. Refuses admin_required, email_already_exists in this workspace, seat_limit_reached, invalid_body for an unknown department. */
 export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): AgentView => {

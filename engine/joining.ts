@@ -12,8 +12,8 @@ import { startSubscription } from './billing.ts';
 import { refuse } from './errors.ts';
 import { joinCodeMs, resetTokenMs } from './limits.ts';
 import { hashOf, locatorOf } from './locator.ts';
-import { enqueueMail } from './mail.ts';
-import { oneLine } from './lines.ts';
+import { plainName } from './lines.ts';
+import { enqueueMail, takeReset } from './mail.ts';
 import { revokeGrantsOf } from './oauth.ts';
 import { leaveRouting, signedOut } from './presence.ts';
 import { addAgent, isActive, putAgent, theRoster } from './roster.ts';
@@ -84,16 +84,21 @@ export const register = command('auth.register', (ctx, params: RegisterParams): 
   return { agent, workspace, session: openSession(ctx, agent, params.signing) };
 });
 
-/** Ends every earlier code of the agent and mails a new one. */
+/** Ends every earlier code of the agent and mails a new one. Refuses rate_limited when it was mailed enough of them. */
 export function issueJoinCode(ctx: Context, agent: AgentRecord, baseUrl: string): void {
   const code = issueToken(ctx, { agent, kind: 'join', lifetimeMs: joinCodeMs });
   const workspace = theWorkspace(ctx);
-  enqueueMail(ctx, {
-    to: agent.email,
-    subject: `Join ${workspace.name}`,
-    text: `Hello ${agent.name},\n\nyou are invited to answer customers at ${workspace.name}.\nChoose your password here, within 7 days:\n\n${baseUrl}/join/${code}\n`,
-    isSecret: true,
-  });
+  const name = plainName(workspace.name);
+  enqueueMail(
+    ctx,
+    {
+      to: agent.email,
+      subject: `Join ${name}`,
+      text: `Hello ${plainName(agent.name)},\n\nyou are invited to answer customers at “${name}”.\nChoose your password here, within 7 days:\n\n${baseUrl}/join/${code}\n`,
+      isSecret: true,
+    },
+    { purpose: 'invitation' },
+  );
 }
 
 /** Whom a join code lets in. Refuses not_found for one that never was, gone for one that was used, replaced or is too old. */
@@ -114,17 +119,21 @@ export const join = command('auth.join', (ctx, params: Signing & { code: string;
   return { agent: joined, workspace: theWorkspace(ctx), session: openSession(ctx, joined, params.signing) };
 });
 
-/** Mails a reset link that ends every earlier one. Nothing happens for an agent that has not joined. */
+/** Mails a reset link that ends every earlier one. Nothing happens for an agent that has not joined, or was mailed enough of them in this hour: those it has go on. */
 export const requestReset = command('auth.requestReset', (ctx, params: { agentId: string; baseUrl: string }): void => {
   const agent = theRoster(ctx).agents.get(params.agentId);
-  if (agent === undefined || !isActive(agent)) return;
+  if (agent === undefined || !isActive(agent) || !takeReset(ctx, agent.email)) return;
   const token = issueToken(ctx, { agent, kind: 'reset', lifetimeMs: resetTokenMs });
-  enqueueMail(ctx, {
-    to: agent.email,
-    subject: 'Choose a new password',
-    text: `Hello ${agent.name},\n\nchoose a new password here, within 30 minutes:\n\n${params.baseUrl}/reset-password?token=${token}\n\nIf you did not ask for this, nothing has changed.\n`,
-    isSecret: true,
-  });
+  enqueueMail(
+    ctx,
+    {
+      to: agent.email,
+      subject: 'Choose a new password',
+      text: `Hello ${plainName(agent.name)},\n\nchoose a new password here, within 30 minutes:\n\n${params.baseUrl}/reset-password?token=${token}\n\nIf you did not ask for this, nothing has changed.\n`,
+      isSecret: true,
+    },
+    { purpose: 'account' },
+  );
 });
 
 /** Whose password a reset token lets choose. Refuses reset_token_expired. */
@@ -152,7 +161,7 @@ export const resetPassword = command('auth.resetPassword', (ctx, params: Signing
 
 /** Keys act as who made them: whoever doubts an account doubts them too. */
 function keysLine(ctx: Context, agentId: string): string[] {
-  const names = apiKeysOf(ctx.db, agentId).map(({ name, prefix }) => `${oneLine(name)} (${prefix}…)`);
+  const names = apiKeysOf(ctx.db, agentId).map(({ name, prefix }) => `${plainName(name)} (${prefix}…)`);
   return names.length === 0 ? [] : [`API keys that you made go on: ${names.join(', ')}. Delete those that you do not know.`];
 }
 

@@ -2,6 +2,8 @@
 // else: no line ends, no control characters, no signs that reverse the direction of a text. Pure functions of their input, and the patterns
 // that schemas hold requests against.
 
+import { firstChars } from './text.ts';
+
 /** C0, C1, line and paragraph separators. */
 const controls = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029';
 /** They set the direction of all that follows, or begin and end a piece with one of its own. Marks of a single place (U+200E, U+200F) may stay. */
@@ -15,6 +17,9 @@ export const visiblePattern = `[^${invisible}]`;
 export const linePattern = `^[^${controls}${directions}]*[^${invisible}][^${controls}${directions}]*$`;
 /** Of a saved reply's shortcut: a slash, and then a word. */
 export const shortcutPattern = `^/[^\\s/${controls}${directions}]*[^/${invisible}][^\\s/${controls}${directions}]*$`;
+
+/** Of a name within a mail; longer ones are stories. */
+const maxNameChars = 60;
 
 const visible = new RegExp(visiblePattern, 'u');
 const allControls = new RegExp(`[${controls}]+`, 'gu');
@@ -34,4 +39,20 @@ export function oneLine(text: string): string {
   while (start < end && empty.has(line.charAt(start))) start += 1;
   while (end > start && empty.has(line.charAt(end - 1))) end -= 1;
   return line.slice(start, end).normalize('NFC');
+}
+
+/** What a mail program makes a link of by itself: a scheme, an @, a dot before letters. */
+const linkish = /:\/\/|[@＠]|[.。．｡](?=\p{L}{2})/u;
+
+/** A name of somebody's choosing, for a text that speaks for the service: one line, so many characters, and nothing in it that becomes a link. */
+export function plainName(name: string, maxChars = maxNameChars): string {
+  const words = oneLine(name).split(' ').map((word) => (linkish.test(word) ? word.replace(/:\/+/gu, ': ').replace(/([@＠.。．｡/])(?=\S)/gu, '$1 ') : word));
+  const line = words.join(' ');
+  const short = firstChars(line, maxChars);
+  return short.length < line.length ? `${short.trimEnd()}…` : line;
+}
+
+/** The name beside an address that a mail comes from, which is no address itself. */
+export function mailboxName(name: string): string {
+  return firstChars(oneLine(name.replace(/[@＠]/gu, ' at ')), maxNameChars);
 }

@@ -1,5 +1,6 @@
 // Mail that commands leave in the outbox. Written here as plain parts; workers/providers/mail.ts makes the message of it.
 
+import { dayMs, hourMs, takeIfRoom, takeRoom } from './ceilings.ts';
 import { hostOf } from './mail-addresses.ts';
 import type { Context } from './runtime/context.ts';
 
@@ -36,9 +37,42 @@ export function keptOfMail(mail: Mail, state: 'sent' | 'failed'): Partial<Mail> 
   return state === 'sent' || mail.isSecret === true ? { to, ...(cc === undefined ? {} : { cc }), ...(copyOf === undefined ? {} : { copyOf }), subject } : mail;
 }
 
-/** Queues a mail; it leaves after the commit, in order per recipient. Returns its id. */
-export function enqueueMail(ctx: Context, mail: Mail, options: { subjectId?: string } = {}): string {
-  return ctx.enqueue({ kind: mailKind, target: `mail:${mail.to.toLowerCase()}`, payload: mail, ...options });
+/** What a mail is written for. `unasked`: to an address of somebody's choosing, from where nobody wrote yet; `account`: of an agent's own, which is never refused. */
+export type MailPurpose = 'answer' | 'unasked' | 'invitation' | 'account';
+
+/** To one address, in an hour. An agent who answers in many short messages does not get there. */
+const perHour = { answer: 60, unasked: 30, invitation: 5 } as const;
+/** Of the mails of a day, those to addresses of somebody's choosing: who sells to strangers does not do it from here. */
+const unaskedShare = 0.1;
+const noticesPerDay = 50;
+const resetsPerHour = 5;
+
+/** Queues a mail; it leaves after the commit, in order per recipient. Returns its id. Refuses rate_limited when the workspace, or this address, has had its mails. */
+export function enqueueMail(ctx: Context, mail: Mail, { purpose, subjectId }: { purpose: MailPurpose; subjectId?: string }): string {
+  if (purpose !== 'account') requireRoomForMail(ctx, mail.to, purpose);
+  return ctx.enqueue({ kind: mailKind, target: `mail:${mail.to.toLowerCase()}`, payload: mail, ...(subjectId === undefined ? {} : { subjectId }) });
+}
+
+/** Queues what an agent is told of its own account. Of a flood of it only so much is told, and then this is false; the audit log has the rest. */
+export function enqueueNotice(ctx: Context, mail: Mail): boolean {
+  const isTold = takeIfRoom(ctx, { ceiling: 'notices_to_address', of: mail.to, limit: noticesPerDay, perMs: dayMs });
+  if (isTold) enqueueMail(ctx, mail, { purpose: 'account' });
+  return isTold;
+}
+
+/** Whether an agent may be mailed another link to choose a password by. Nobody is told when it may not: who asks may be anybody. */
+export function takeReset(ctx: Context, email: string): boolean {
+  return takeIfRoom(ctx, { ceiling: 'resets_to_address', of: email, limit: resetsPerHour, perMs: hourMs });
+}
+
+function requireRoomForMail(ctx: Context, to: string, purpose: Exclude<MailPurpose, 'account'>): void {
+  takeRoom(ctx, { ceiling: `${purpose}_mails_to_address`, of: to, limit: perHour[purpose], perMs: hourMs, message: `${to} has been sent so many mails in an hour that more must wait.` });
+  const perDay = ctx.ceilings?.['mailsPerDay'] ?? Number.POSITIVE_INFINITY;
+  if (purpose !== 'answer') {
+    const limit = Math.max(1, Math.floor(perDay * unaskedShare));
+    takeRoom(ctx, { ceiling: 'unasked_mails', limit, perMs: dayMs, message: `This workspace has written first to ${limit} addresses in a day, as many as whoever runs this server allows.` });
+  }
+  takeRoom(ctx, { ceiling: 'mails', limit: perDay, perMs: dayMs, message: `This workspace has sent ${perDay} mails in a day, as many as whoever runs this server allows.` });
 }
 
 /** The Message-ID, without brackets, of a queued mail: its own id at the host it is sent from. */

@@ -8,7 +8,7 @@ import type { MessageMail, MessageRecord } from '../store/messages.ts';
 import { findSuppression } from '../store/suppressions.ts';
 import { answerAddress, mainAddress } from './inbound-addresses.ts';
 import { enqueueMail, type Mail, mailIdOf } from './mail.ts';
-import { oneLine } from './lines.ts';
+import { mailboxName, oneLine } from './lines.ts';
 import { derivedMailId } from './mail-addresses.ts';
 import type { Context } from './runtime/context.ts';
 import { escapeHtml, htmlOf } from './text.ts';
@@ -54,14 +54,16 @@ export function mailToCustomer(ctx: Context, conversation: ConversationRecord, m
     to: thread.customerAddress,
     ...(cc.length === 0 ? {} : { cc }),
     from,
-    fromName: oneLine(`${options.agent.name} (${theWorkspace(ctx).name})`),
+    fromName: `${mailboxName(options.agent.name)} (${mailboxName(theWorkspace(ctx).name)})`,
     subject: exchanged.length === 0 ? subject : `Re: ${subject}`,
     text: textOf(message),
     html: htmlPartOf(message),
     ...(answered === undefined ? {} : { inReplyTo: answered, references: chain.map(({ mailId }) => mailId) }),
   };
-  const outboxId = enqueueMail(ctx, mail, { subjectId: message.id });
-  for (const to of cc) enqueueMail(ctx, { ...mail, to, copyOf: { id: outboxId, to: mail.to } }, { subjectId: message.id });
+  // The first of a thread in which the customer has mailed nothing.
+  const purpose = exchanged.length === 0 ? 'unasked' : 'answer';
+  const outboxId = enqueueMail(ctx, mail, { purpose, subjectId: message.id });
+  for (const to of cc) enqueueMail(ctx, { ...mail, to, copyOf: { id: outboxId, to: mail.to } }, { purpose, subjectId: message.id });
   insertMail(ctx.db, {
     mailId: mailIdOf(outboxId, from),
     direction: 'out',

@@ -7,7 +7,7 @@ import { requireReachable, requireVersion } from './conversation.ts';
 import { refuse } from './errors.ts';
 import { mainAddress } from './inbound-addresses.ts';
 import { enqueueMail } from './mail.ts';
-import { oneLine } from './lines.ts';
+import { mailboxName } from './lines.ts';
 import { theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { View } from './runtime/context.ts';
@@ -43,13 +43,13 @@ export const mailTranscript = command('conversation.emailTranscript', (ctx, para
       to: params.to,
       subject: params.subject,
       from: mainAddress(ctx, params.mailHost),
-      fromName: oneLine(theWorkspace(ctx).name),
+      fromName: mailboxName(theWorkspace(ctx).name),
       text,
       html: htmlOf(text),
       // Nobody wrote it, so no machine shall answer it (RFC 3834).
       headers: { 'Auto-Submitted': 'auto-generated' },
     },
-    { subjectId: conversation.id },
+    { purpose: 'unasked', subjectId: conversation.id },
   );
   ctx.audit({ action: 'conversation.transcript_mailed', targetKind: 'conversation', targetId: conversation.id, context: { to: params.to } });
   return { status: 'queued' };

@@ -29,7 +29,9 @@ export interface Config {
   readonly ceilings: {
     /** Of the whole service. */
     readonly workspacesPerDay: number;
-    /** One-time codes of a workspace. */
+    /** Of a workspace, as all that follow. */
+    readonly mailsPerDay: number;
+    /** One-time codes. */
     readonly codesPerDay: number;
     /** What the people of a workspace upload, its customers among them. */
     readonly uploadBytesPerDay: number;
@@ -128,6 +130,7 @@ export function readConfig(given: Environment): Config {
     registration: oneOf(env, 'REGISTRATION', ['open', 'invite', 'off'], 'open'),
     ceilings: {
       workspacesPerDay: integer(env, 'MAX_WORKSPACES_PER_DAY', { fallback: 200, min: 1, max: 1_000_000 }),
+      mailsPerDay: integer(env, 'MAX_MAILS_PER_DAY', { fallback: 2000, min: 1, max: 10_000_000 }),
       // By its former name where that alone is set.
       codesPerDay: integer(env, env['MAX_CODES_PER_DAY'] === undefined ? 'VERIFY_PER_DAY' : 'MAX_CODES_PER_DAY', { fallback: 5000, min: 1, max: 100_000 }),
       uploadBytesPerDay: integer(env, 'MAX_UPLOAD_BYTES_PER_DAY', { fallback: 5 * 1024 ** 3, min: 0, max: Number.MAX_SAFE_INTEGER }),

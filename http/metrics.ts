@@ -6,6 +6,8 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Metrics {
   observeRequest(operation: string, status: number, durationMs: number): void;
+  /** Somebody was refused, since there may be only so much of something in a time. */
+  observeCeiling(ceiling: string): void;
   observeBatch(figures: { jobs: number; commitMs: number; syncMs: number }): void;
   /** One attempt at outside work (a mail, a delivery): taken, to be tried again, or given up. */
   observeOutside(kind: string, outcome: 'sent' | 'retry' | 'failed'): void;
@@ -37,6 +39,7 @@ export function createMetrics(gauges: Gauges, about: { version: string } = { ver
   const registry = new Registry();
   const registers = [registry];
   const requests = new Histogram({ name: 'switchboard_request_seconds', help: 'Time from the last header to the reply, by operation and status.', labelNames: ['operation', 'status'] as const, buckets: latencyBuckets, registers });
+  const ceilings = new Counter({ name: 'switchboard_ceilings_met_total', help: 'Refusals since there may be only so much of something in a time, by what.', labelNames: ['ceiling'] as const, registers });
   const commits = new Histogram({ name: 'switchboard_commit_seconds', help: 'Time of a batch in its transaction.', buckets: diskBuckets, registers });
   const syncs = new Histogram({ name: 'switchboard_sync_seconds', help: 'Time of a batch until the disk has it.', buckets: diskBuckets, registers });
   const batches = new Histogram({ name: 'switchboard_batch_commands', help: 'Commands committed together.', buckets: batchBuckets, registers });
@@ -75,6 +78,7 @@ export function createMetrics(gauges: Gauges, about: { version: string } = { ver
 
   return {
     observeRequest: (operation, status, durationMs) => requests.observe({ operation, status }, durationMs / 1000),
+    observeCeiling: (ceiling) => ceilings.inc({ ceiling }),
     observeBatch(figures) {
       commits.observe(figures.commitMs / 1000);
       syncs.observe(figures.syncMs / 1000);

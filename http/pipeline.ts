@@ -297,7 +297,7 @@ export class Pipeline {
   /** Validates, authorises, handles. Throws nothing. */
   #handle(compiled: CompiledRoute, call: Call & Parts, answer: (outcome: Outcome) => void): void {
     const { route } = compiled;
-    const fail = (error: unknown): void => answer(this.#failure(compiled, error, call.requestId));
+    const fail = (error: unknown): void => answer(this.#failure(compiled, error, call.requestId, call.workspaceId));
     // What a read or a refusal has seen may be one sync from durable; it leaves when the disk has it.
     const whenDurable = (leave: () => void): void => this.#services.engine.whenDurable(call.workspaceId, leave);
     const failWhenDurable = (error: unknown): void => whenDurable(() => fail(error));
@@ -368,13 +368,23 @@ export class Pipeline {
     return { status: reply.status, value: reply.schema === null ? undefined : value };
   }
 
-  #failure(compiled: CompiledRoute, error: unknown, requestId: string): Outcome {
+  #failure(compiled: CompiledRoute, error: unknown, requestId: string, workspaceId = ''): Outcome {
     const refusal = refusalOf(error, { log: this.#services.log, seldom: this.#seldom, requestId, operation: compiled.route.operation });
+    this.#noteCeiling(refusal, { requestId, workspaceId, operation: compiled.route.operation });
     if (compiled.validateReply !== undefined && !compiled.slugs.has(refusal.slug)) {
       this.#services.log.error({ requestId }, `${compiled.route.operation} refused with ${refusal.slug}, which it does not declare`);
       return { refusal: new Refusal('server_error', `undeclared: ${refusal.slug}`, undefined) };
     }
     return { refusal };
+  }
+
+  /** Whoever runs the service learns that somebody had too much of something; who it was is told as often as a line is worth it. */
+  #noteCeiling({ detail }: Refusal, about: { requestId: string; workspaceId: string; operation: string }): void {
+    const { ceiling, limit }: { ceiling?: string; limit?: number } = detail ?? {};
+    if (ceiling === undefined) return;
+    this.#metrics.observeCeiling(ceiling);
+    const times = this.#seldom.take(`ceiling ${ceiling}`);
+    if (times !== undefined) this.#services.log.warn({ ...about, ceiling, limit, times }, 'a ceiling was met');
   }
 
   #replyTo(begun: Begun, outcome: Outcome, budget: ToldBudget | undefined): Reply {

@@ -1,6 +1,7 @@
 // One-time codes at the edge: drawn, hashed and sealed here before a command writes them, opened here again for as long as their
 // delivery takes. Nothing else in the service sees a code.
 
+import { mailboxName, plainName } from '../engine/lines.ts';
 import type { CodeToSend } from '../engine/verification-delivery.ts';
 import type { Ids } from '../engine/runtime/ids.ts';
 import { OutsideFailure } from '../engine/runtime/outbox.ts';
@@ -31,6 +32,9 @@ export function hashOfCode(secrets: SecretBox, verification: Named, code: string
   return secrets.digest(code, about(verification));
 }
 
+/** A longer name would make a message of two, which is paid for twice. */
+const maxNameChars = 40;
+
 export interface CodePorts {
   readonly secrets: SecretBox;
   now(): number;
@@ -41,7 +45,8 @@ export interface CodePorts {
 
 /** Sends a code by its channel. Rejects with OutsideFailure once it is worth nothing any more, and as the ports do. */
 export async function sendCode(ports: CodePorts, item: { workspaceId: string; id: string; verificationId: string; code: CodeToSend }): Promise<string> {
-  const { channel, to, workspaceName, ttlMinutes } = item.code;
+  const { channel, to, ttlMinutes } = item.code;
+  const workspaceName = plainName(item.code.workspaceName, maxNameChars);
   if (ports.now() > Date.parse(item.code.expiresAt)) throw new OutsideFailure('the code has expired', { permanent: true });
   const code = ports.secrets.open(item.code.sealedCode, about(item));
   const minutes = ttlMinutes === 1 ? '1 minute' : `${ttlMinutes} minutes`;
@@ -53,7 +58,7 @@ export async function sendCode(ports: CodePorts, item: { workspaceId: string; id
         to,
         subject: `${code} is your code`,
         text: `Your code for ${workspaceName} is ${code}.\n\nIt works once, for ${minutes}. If you did not ask for it, do nothing, and tell it to nobody.\n`,
-        fromName: workspaceName,
+        fromName: mailboxName(item.code.workspaceName),
       });
     case 'sms':
       return ports.text({ id: item.id, workspaceId: item.workspaceId, to, body: `${code} is your code for ${workspaceName}. It works for ${minutes}. Tell it to nobody.` });

@@ -2,7 +2,7 @@
 
 import t from 'tap';
 import Type from 'typebox';
-import { isBlank, linePattern, oneLine } from '../engine/lines.ts';
+import { isBlank, linePattern, mailboxName, oneLine, plainName } from '../engine/lines.ts';
 import { canonicalForm } from '../http/value-forms.ts';
 import { apiRoutes } from '../http/routes.ts';
 import { line, Name } from '../http/schemas.ts';
@@ -122,4 +122,21 @@ t.test('names and subjects at the edge', async (t) => {
     await service.patch('/widget/visitor', { name: 'a\tb' }, customer.token);
     t.equal((await service.get(`/visitors/${customer.visitorId}`, owner.token)).body.visitor.name, 'a b');
   });
+});
+
+t.test('a name for a mail of the service becomes no link there', async (t) => {
+  for (const [name, said] of [
+    ['Café Müller & Söhne', 'Café Müller & Söhne'],
+    ['Shop 24', 'Shop 24'],
+    ['3.5 Stars', '3.5 Stars'],
+    ['Dr. Kim', 'Dr. Kim'],
+    ['https://evil.example/a', 'https: evil. example/ a'],
+    ['evil.example', 'evil. example'],
+    ['ev。il．example', 'ev。 il． example'],
+    ['pay@evil', 'pay@ evil'],
+    ['two\r\nlines', 'two lines'],
+    ['x'.repeat(61), `${'x'.repeat(60)}…`],
+    ['𝒳'.repeat(61), `${'𝒳'.repeat(60)}…`],
+  ] as const) t.equal(plainName(name), said.normalize('NFC'), name);
+  t.equal(mailboxName('support@paypal.example'), 'support at paypal.example');
 });

@@ -1,7 +1,7 @@
 // Agents and oneself. Specification 4.7, decisions 4.7.
 
 import Type from 'typebox';
-import { type AgentChanges, changeAgent, deactivateAgent, inviteAgent, listAgents, resendInvite } from '../../engine/agents.ts';
+import { type AgentChanges, changeAgent, countAskedAddress, deactivateAgent, inviteAgent, listAgents, resendInvite } from '../../engine/agents.ts';
 import { callingAgent, requireAdmin } from '../../engine/access.ts';
 import { refuse } from '../../engine/errors.ts';
 import { maxDepartments } from '../../engine/limits.ts';
@@ -130,6 +130,7 @@ export const agentRoutes = [
     refusals: ['email_already_exists', 'seat_limit_reached'],
     async run({ workspaceId, caller, body }, { engine, directory, config }) {
       const email = body.email.toLowerCase();
+      await engine.execute(countAskedAddress, { workspaceId, caller, params: {} });
       if (directory.findEmail(email) !== undefined) refuse('email_already_exists');
       return engine.execute(inviteAgent, { workspaceId, caller, params: { ...body, email, baseUrl: config.baseUrl } });
     },
@@ -158,14 +159,15 @@ export const agentRoutes = [
     }),
     reply: { status: 200, schema: Agent },
     refusals: ['admin_required', 'conflict', 'last_admin', 'cannot_demote_owner', 'email_already_exists'],
-    run({ workspaceId, caller, params, body, ip, userAgent }, { engine, directory, config }) {
+    async run({ workspaceId, caller, params, body, ip, userAgent }, { engine, directory, config }) {
       const { agentId } = params;
       const { avatar, departments, ...rest } = body;
       const changes: AgentChanges = { ...rest, email: body.email?.toLowerCase(), avatarUrl: body.avatarUrl === undefined ? avatar : body.avatarUrl, groupIds: body.groupIds ?? departments };
       const change = () => engine.execute(changeAgent, { workspaceId, caller, params: { agentId, changes, groupsField: body.groupIds === undefined && departments !== undefined ? 'departments' : 'groupIds', baseUrl: config.baseUrl, origin: { address: ip, userAgent } } });
       if (changes.email === undefined) return change();
       // Before an address is taken in the directory: only an admin may change one, and of an agent that is there.
-      requireAdminOver(engine, { workspaceId, caller, agentId });
+      const { email } = requireAdminOver(engine, { workspaceId, caller, agentId });
+      if (email !== changes.email) await engine.execute(countAskedAddress, { workspaceId, caller, params: {} });
       return directory.changeSignIn({ email: changes.email, workspaceId, agentId }, change);
     },
   }),
