@@ -49,6 +49,8 @@ export const verifyPerMinuteCap = 10;
 export const verifyPerDayCap = 1000;
 export const verifyCodeLength = 6;
 export const verifyTtlSeconds = 600;
+/** Where codes go by phone, of a service that says nothing else (ISO 3166 alpha-2). */
+export const verifyCountries: readonly string[] = ['US', 'CA'];
 export const destinationSendsPerMinute = 3;
 export const sourceSendsPerMinute = 10;
 export const verificationsKeptMs = 90 * 24 * 3600_000;

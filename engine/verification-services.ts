@@ -16,7 +16,7 @@ import { deleteVerifyFactorsOf } from '../store/verify-factors.ts';
 import { requireAdmin } from './access.ts';
 import { auditChange } from './audit.ts';
 import { refuse, refuseField } from './errors.ts';
-import { verifyCodeLength, verifyPerDayCap, verifyPerMinuteCap, verifyTtlSeconds } from './limits.ts';
+import { verifyCodeLength, verifyCountries, verifyPerDayCap, verifyPerMinuteCap, verifyTtlSeconds } from './limits.ts';
 import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
@@ -34,7 +34,6 @@ export const channelKinds: Readonly<Record<VerifyChannel, 'sent' | 'factor' | 'p
 
 /** The list of them is not paged. */
 const maxServices = 100;
-const defaultCountries = ['US', 'CA'] as const;
 const defaultChannels = ['email', 'sms', 'voice', 'totp'] as const;
 
 export interface VerifyServiceFields {
@@ -48,8 +47,11 @@ export interface VerifyServiceFields {
   readonly isDefault?: boolean | undefined;
 }
 
-/** The first becomes the default. Refuses admin_required, preview_not_available, semantic_error. */
-export const createVerifyService = command('verifyService.create', (ctx, params: VerifyServiceFields & { name: string }): VerifyServiceRecord => {
+/** Countries that the operator lets codes go to by phone; undefined: all. */
+type ServerCountries = readonly string[] | undefined;
+
+/** The first becomes the default. Refuses admin_required, preview_not_available, semantic_error, validation_error for one that could never send or to where the operator lets none. */
+export const createVerifyService = command('verifyService.create', (ctx, params: VerifyServiceFields & { name: string; serverCountries?: ServerCountries }): VerifyServiceRecord => {
   requireAdmin(ctx);
   requireLiveChannels(params.enabledChannels);
   if (allVerifyServices(ctx.db).length >= maxServices) refuse('semantic_error', { message: `A workspace may have ${maxServices} services.`, detail: { maxServices } });
@@ -57,7 +59,7 @@ export const createVerifyService = command('verifyService.create', (ctx, params:
     id: `vs_${ctx.ids.uuid().replaceAll('-', '')}`,
     name: params.name,
     enabledChannels: [...new Set(params.enabledChannels ?? defaultChannels)],
-    allowedCountries: [...new Set(params.allowedCountries ?? defaultCountries)],
+    allowedCountries: [...new Set(params.allowedCountries ?? defaultsWithin(params.serverCountries))],
     perMinuteCap: params.perMinuteCap ?? verifyPerMinuteCap,
     perDayCap: params.perDayCap ?? verifyPerDayCap,
     codeLength: params.codeLength ?? verifyCodeLength,
@@ -65,14 +67,16 @@ export const createVerifyService = command('verifyService.create', (ctx, params:
     isDefault: params.isDefault === true || findDefaultVerifyService(ctx.db) === undefined,
     createdAt: ctx.at,
   };
+  requireSendable(service);
+  requireOffered(service, { serverCountries: params.serverCountries, had: [] });
   if (service.isDefault) endDefault(ctx);
   insertVerifyService(ctx.db, service);
   ctx.audit({ action: 'verify_service.created', targetKind: 'verify_service', targetId: service.id, after: service });
   return service;
 });
 
-/** Refuses admin_required, not_found, validation_error when nothing is named, preview_not_available, default_required. */
-export const changeVerifyService = command('verifyService.update', (ctx, params: { serviceId: string; changes: VerifyServiceFields }): VerifyServiceRecord => {
+/** Refuses admin_required, not_found, validation_error when nothing is named or as createVerifyService, preview_not_available, default_required. */
+export const changeVerifyService = command('verifyService.update', (ctx, params: { serviceId: string; changes: VerifyServiceFields; serverCountries?: ServerCountries }): VerifyServiceRecord => {
   requireAdmin(ctx);
   const before = readVerifyService(ctx, params.serviceId);
   const { changes } = params;
@@ -90,6 +94,8 @@ export const changeVerifyService = command('verifyService.update', (ctx, params:
     ttlSeconds: changes.ttlSeconds ?? before.ttlSeconds,
     isDefault: changes.isDefault ?? before.isDefault,
   };
+  requireSendable(after);
+  requireOffered(after, { serverCountries: params.serverCountries, had: before.allowedCountries });
   if (after.isDefault && !before.isDefault) endDefault(ctx);
   updateVerifyService(ctx.db, after);
   auditChange(ctx, { action: 'verify_service.updated', targetKind: 'verify_service', targetId: after.id, before, after });
@@ -133,6 +139,25 @@ export function resolveVerifyService(view: Pick<View, 'db'>, serviceId: string |
 export function codeLengthFor(view: Pick<View, 'db'>, serviceId: string | undefined): number {
   const service = serviceId === undefined ? findDefaultVerifyService(view.db) : findVerifyService(view.db, serviceId);
   return service?.codeLength ?? verifyCodeLength;
+}
+
+function defaultsWithin(serverCountries: ServerCountries): readonly string[] {
+  if (serverCountries === undefined) return verifyCountries;
+  const within = verifyCountries.filter((country) => serverCountries.includes(country));
+  return within.length > 0 ? within : serverCountries;
+}
+
+/** Refuses validation_error for a service that could never send anything: its channels all go by phone, and nowhere. */
+function requireSendable({ enabledChannels, allowedCountries }: VerifyServiceRecord): void {
+  if (allowedCountries.length === 0 && enabledChannels.every((channel) => channel === 'sms' || channel === 'voice')) refuseField('validation_error', 'allowedCountries', 'must name a country, or * for everywhere, since codes by phone are all that this service sends');
+}
+
+/** Refuses validation_error for a country that the operator leaves out, unless the service had it before. */
+function requireOffered({ allowedCountries }: VerifyServiceRecord, { serverCountries, had }: { serverCountries: ServerCountries; had: readonly string[] }): void {
+  if (serverCountries === undefined) return;
+  allowedCountries.forEach((country, index) => {
+    if (country !== '*' && !serverCountries.includes(country) && !had.includes(country)) refuseField('validation_error', `allowedCountries.${index}`, `must be one of those that this server sends to: ${serverCountries.join(', ')}`);
+  });
 }
 
 function endDefault(ctx: Context): void {

@@ -3,6 +3,7 @@
 
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
+import { verifyCountries as defaultCountries } from '../engine/limits.ts';
 
 export interface Config {
   readonly port: number;
@@ -36,6 +37,8 @@ export interface Config {
     /** What the people of a workspace upload, its customers among them. */
     readonly uploadBytesPerDay: number;
   };
+  /** Where codes may go by phone (ISO 3166 alpha-2); undefined: everywhere. */
+  readonly verifyCountries: readonly string[] | undefined;
   /** Client ids of the apps that every workspace may use: those that the operator has reviewed. */
   readonly oauthLiveApps: readonly string[];
   readonly mail: { readonly provider: 'outbox' } | { readonly provider: 'smtp'; readonly url: string };
@@ -112,6 +115,8 @@ export function readConfig(given: Environment): Config {
   const port = integer(env, 'PORT', { fallback: 8080, min: 0, max: 65_535 });
   const tls = tlsFiles(env);
   const baseUrl = url(env, 'BASE_URL', `${tls === undefined ? 'http' : 'https'}://localhost:${port}`);
+  const carrier = carrierSettings(env);
+  const registration = oneOf(env, 'REGISTRATION', ['open', 'invite', 'off'], 'open');
   const mailHost = mailHostOf(env, new URL(baseUrl).hostname);
   return {
     port,
@@ -127,7 +132,7 @@ export function readConfig(given: Environment): Config {
     geo: geoSettings(env),
     logLevel: oneOf(env, 'LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
     autoCloseDays: number(env, 'AUTO_CLOSE_DAYS', { fallback: 7, min: 0, max: 3650 }),
-    registration: oneOf(env, 'REGISTRATION', ['open', 'invite', 'off'], 'open'),
+    registration,
     ceilings: {
       workspacesPerDay: integer(env, 'MAX_WORKSPACES_PER_DAY', { fallback: 200, min: 1, max: 1_000_000 }),
       mailsPerDay: integer(env, 'MAX_MAILS_PER_DAY', { fallback: 2000, min: 1, max: 10_000_000 }),
@@ -135,10 +140,11 @@ export function readConfig(given: Environment): Config {
       codesPerDay: integer(env, env['MAX_CODES_PER_DAY'] === undefined ? 'VERIFY_PER_DAY' : 'MAX_CODES_PER_DAY', { fallback: 5000, min: 1, max: 100_000 }),
       uploadBytesPerDay: integer(env, 'MAX_UPLOAD_BYTES_PER_DAY', { fallback: 5 * 1024 ** 3, min: 0, max: Number.MAX_SAFE_INTEGER }),
     },
+    verifyCountries: verifyCountries(env, { isPaidByOperator: carrier.provider === 'twilio' && registration === 'open' }),
     oauthLiveApps: clientIds(env, 'OAUTH_LIVE_APPS'),
     mail: mailSettings(env),
     mailFrom: address(env, 'MAIL_FROM', `switchboard@${mailHost}`),
-    carrier: carrierSettings(env),
+    carrier,
     mailHost,
     smtp: smtpSettings(env),
     dnsServers: dnsServers(env),
@@ -275,6 +281,17 @@ function matching(env: Environment, name: string, shape: RegExp, rule: string): 
   return text;
 }
 
+/** Where strangers would send at the operator's cost, no further than a new service does, until the operator says where to. */
+function verifyCountries(env: Environment, { isPaidByOperator }: { isPaidByOperator: boolean }): readonly string[] | undefined {
+  const text = env['VERIFY_COUNTRIES'];
+  if (text === undefined) return isPaidByOperator ? defaultCountries : undefined;
+  if (text.trim() === '*') return undefined;
+  const countries = text.split(',').map((part) => part.trim().toUpperCase());
+  const wrong = countries.find((country) => !/^[A-Z]{2}$/.test(country));
+  if (wrong !== undefined) throw new ConfigError(`VERIFY_COUNTRIES must be * or countries such as US,CA,DE (ISO 3166), not ${text}`);
+  return [...new Set(countries)];
+}
+
 function clientIds(env: Environment, name: string): readonly string[] {
   const ids = (env[name] ?? '').split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
   const wrong = ids.find((id) => !/^app_[A-Za-z0-9_-]+$/.test(id));
@@ -358,6 +375,10 @@ export function ceilingsOf({ rateLimits, ceilings }: Pick<Config, 'rateLimits' |
 
 /** Whether nobody but this machine reaches it, as far as its settings tell: behind a proxy BASE_URL says otherwise. */
 export function isForThisMachine({ host, baseUrl }: Pick<Config, 'host' | 'baseUrl'>): boolean {
-  const isLoopback = (name: string): boolean => /^(?:127(?:\.\d{1,3}){3}|\[?::1\]?|(?:.+\.)?localhost)$/.test(name);
   return isLoopback(host) && isLoopback(new URL(baseUrl).hostname);
+}
+
+/** A name of the machine that asks, whichever that is (RFC 6761 §6.3). */
+export function isLoopback(host: string): boolean {
+  return /^(?:127(?:\.\d{1,3}){3}|\[?::1\]?|(?:.+\.)?localhost)$/.test(host);
 }

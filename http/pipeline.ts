@@ -345,8 +345,9 @@ export class Pipeline {
     // A route with a larger budget has one of its own, or its calls would use up everybody's.
     const take = (key: string): Budget => this.#limiter.take(factor === 1 ? key : `${key}:${route.operation}`, perMinute);
     const app = call.grant?.by === 'app' ? call.grant.id : undefined;
-    // All apps of a workspace share one budget (specification 5.14), so that none of them takes that of the people.
-    const shared = take(app === undefined ? keyOf(call.caller, call.workspaceId) : `apps:${call.workspaceId}`);
+    // A test run takes nothing from who works. All apps of a workspace share one budget (specification 5.14), so that none of them takes that of the people.
+    const own = `${keyOf(call.caller, call.workspaceId)}${call.grant?.mode === 'test' ? ':test' : ''}`;
+    const shared = take(app === undefined ? own : `apps:${call.workspaceId}`);
     const budget: ToldBudget = app === undefined ? shared : { ...shared, ofApp: take(`app:${app}:${call.workspaceId}`) };
     return budget.allowed || !config.rateLimits ? { budget } : { budget, exceeded: rateRefusal(budget.resetSeconds) };
   }

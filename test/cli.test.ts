@@ -56,6 +56,10 @@ t.test('config check says what the settings are, and no secret', async (t) => {
   t.notMatch(good.stdout, /PATHS/);
   t.match(good.stdout, /^SMTP_URL = smtp:\/\/shop:\(set\)@mail\.example\.com:587$/m);
   t.notMatch(good.stdout, /hunter/);
+  const twilio = { CARRIER_PROVIDER: 'twilio', TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`, TWILIO_AUTH_TOKEN: 'hunter4'.repeat(4) };
+  const unreachable = /^BASE_URL=http:\/\/localhost:8080: Twilio cannot reach it/m;
+  t.match((await runCommand(['config', 'check'], twilio)).stdout, unreachable);
+  t.notMatch((await runCommand(['config', 'check'], { ...twilio, BASE_URL: 'https://help.example.com' })).stdout, /Twilio/);
   const bad = await runCommand(['config', 'check'], { PORT: 'http' });
   t.same(bad, { code: 1, stdout: '', stderr: 'switchboard: PORT must be a number from 0 to 65535, not http\n' });
 });

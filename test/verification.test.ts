@@ -93,7 +93,7 @@ t.test('[4.21] the guards, in the contract\'s order: of a request that breaks th
 });
 
 t.test('[7] create, from both sides of each guard', async (t) => {
-  const service = await startService(t, { env: { RATE_LIMITS: 'off', TOKEN_TTL_DAYS: '365' } });
+  const service = await startService(t, { env: { TOKEN_TTL_DAYS: '365' } });
   const owner = await service.workspace();
   const key = await makeKey(service, owner);
   const send = (body: object, token = key) => service.post('/verify', body, token);

@@ -4,6 +4,7 @@
 import { type Config, readConfig } from '../config.ts';
 import { settingNames, unknownSettings } from '../setting-names.ts';
 import { type Command, exitCodes, say } from './command.ts';
+import { warningsOf } from './config-warnings.ts';
 
 /** Shown as set or not. */
 const secrets: ReadonlySet<string> = new Set(['JWT_SECRET', 'SECRETS_KEY', 'S3_ACCESS_KEY', 'S3_SECRET_KEY', 'TWILIO_AUTH_TOKEN', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET']);
@@ -13,13 +14,14 @@ const made: ReadonlySet<string> = new Set(['JWT_SECRET', 'SECRETS_KEY']);
 export const command: Command = {
   usage: '',
   description: `Reads the settings from the environment as serve would, and prints them; secrets are only said to be set.
-Exits with 1 and names the setting when one cannot be used. Variables that are named almost like a setting are pointed out.`,
+Exits with 1 and names the setting when one cannot be used. What an operator should know of these settings follows, and variables that are named almost like one.`,
   options: {},
   operands: { min: 0, max: 0 },
   async run() {
     const config = readConfig(process.env);
     for (const name of settingNames) say(`${name} = ${valueOf(name, config)}`);
     for (const { name, meant } of unknownSettings(process.env)) say(`${name} is no setting; is ${meant} meant?`);
+    for (const warning of warningsOf(config)) say(warning);
     return exitCodes.done;
   },
 };

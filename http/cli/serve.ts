@@ -1,11 +1,12 @@
 // `switchboard serve`: settings from the environment, the service, and a stop on SIGTERM or SIGINT within ten seconds.
 
 import { resolve } from 'node:path';
-import { type Config, isForThisMachine, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
 import { isEveryAddress, urlAt } from '../listening.ts';
 import { unknownSettings } from '../setting-names.ts';
 import type { Running } from '../serve.ts';
 import { type Command, exitCodes, say } from './command.ts';
+import { warningsOf } from './config-warnings.ts';
 
 const stopTimeoutMs = 10_000;
 
@@ -65,10 +66,7 @@ function welcomeOf(config: Config, { port, smtpPort }: Pick<Running, 'port' | 's
     docs: `${base}/docs`,
     data: resolve(config.dataDir),
     warnings: [
-      ...(isForThisMachine(config) || config.registration !== 'open' ? [] : ['REGISTRATION=open: whoever reaches this address may make a workspace, and send mail from here; invite or off keeps strangers out']),
-      ...(config.rateLimits ? [] : ['RATE_LIMITS=off: no call is counted against a cap']),
-      ...(config.allowPrivateWebhooks ? ['ALLOW_PRIVATE_WEBHOOKS: webhooks and shops may be at addresses that are not public'] : []),
-      ...(config.allowPrivateCrawl ? ['ALLOW_PRIVATE_CRAWL: crawls, imports and attachments may come from addresses that are not public'] : []),
+      ...warningsOf(config),
       ...(smtpPort === undefined ? [] : [`mail: SMTP on port ${smtpPort}, for addresses at ${config.mailHost}`]),
     ],
   };

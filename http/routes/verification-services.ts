@@ -3,6 +3,8 @@
 import Type from 'typebox';
 import { changeCredits, readCredits } from '../../engine/verification-credits.ts';
 import { changeVerifyService, createVerifyService, listVerifyServices, readVerifyService, removeVerifyService } from '../../engine/verification-services.ts';
+import { refuseField } from '../../engine/errors.ts';
+import type { NumberingPlan } from '../../workers/numbering-plan.ts';
 import { verifyChannels } from '../../store/verify-services.ts';
 import { worded } from '../field-words.ts';
 import { Cents, VerifyCredits, VerifyService } from '../record-schemas.ts';
@@ -18,8 +20,8 @@ const ServiceId = Type.String({ maxLength: 100, description: 'Begins with vs_.' 
 const maxPerMinute = 1000;
 const maxPerDay = 10_000;
 
-const Channels = Type.Array(VerifyChannel, { maxItems: verifyChannels.length, description: 'Default: email, sms, voice, totp.' });
-const Countries = Type.Array(Type.String({ pattern: worded('^([A-Z]{2}|\\*)$', 'a country, such as US, or *') }), { maxItems: 300, description: 'ISO 3166 alpha-2, * for everywhere. Default: US, CA.' });
+const Channels = Type.Array(VerifyChannel, { minItems: 1, maxItems: verifyChannels.length, description: 'Default: email, sms, voice, totp.' });
+const Countries = Type.Array(Type.String({ pattern: worded('^([A-Z]{2}|\\*)$', 'a country, such as US, or *') }), { maxItems: 300, description: 'ISO 3166 alpha-2, * for everywhere that whoever runs the server lets codes go to. Default: US, CA.' });
 const Service = Type.Object({ ...VerifyService.properties, enabledChannels: Type.Array(VerifyChannel) });
 const Settings = {
   enabledChannels: Type.Optional(Channels),
@@ -58,7 +60,10 @@ export const verificationServiceRoutes = [
     body: Type.Object({ name: Name, ...Settings }),
     reply: { status: 201, schema: Service },
     refusals: ['preview_not_available', 'semantic_error'],
-    run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createVerifyService, { workspaceId, caller, params: body }),
+    async run({ workspaceId, caller, body }, { engine, numberingPlan, config }) {
+      await requireCountries(numberingPlan, body.allowedCountries);
+      return engine.execute(createVerifyService, { workspaceId, caller, params: { ...body, serverCountries: config.verifyCountries } });
+    },
   }),
 
   route({
@@ -89,7 +94,10 @@ export const verificationServiceRoutes = [
     body: Type.Object({ name: Type.Optional(Name), ...Settings }),
     reply: { status: 200, schema: Service },
     refusals: ['preview_not_available', 'default_required'],
-    run: ({ workspaceId, caller, params: { serviceId }, body }, { engine }) => engine.execute(changeVerifyService, { workspaceId, caller, params: { serviceId, changes: body } }),
+    async run({ workspaceId, caller, params: { serviceId }, body }, { engine, numberingPlan, config }) {
+      await requireCountries(numberingPlan, body.allowedCountries);
+      return engine.execute(changeVerifyService, { workspaceId, caller, params: { serviceId, changes: body, serverCountries: config.verifyCountries } });
+    },
   }),
 
   route({
@@ -137,3 +145,11 @@ export const verificationServiceRoutes = [
     run: ({ workspaceId, caller, body }, { engine }) => engine.execute(changeCredits, { workspaceId, caller, params: body }),
   }),
 ];
+
+/** Refuses validation_error for two letters that are no country with phone numbers. */
+async function requireCountries(numberingPlan: NumberingPlan, named: readonly string[] = []): Promise<void> {
+  const countries = await numberingPlan.countries();
+  named.forEach((country, index) => {
+    if (country !== '*' && !countries.has(country)) refuseField('validation_error', `allowedCountries.${index}`, 'must be a country with phone numbers (ISO 3166 alpha-2), or *');
+  });
+}

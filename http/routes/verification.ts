@@ -1,5 +1,6 @@
 // One-time codes: sent and checked by a key. Specification 4.21, decisions 4.21. Errors are worded as http/error-shapes.ts says.
 
+import { isIP } from 'node:net';
 import Type from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import type { Grant } from '../../engine/scopes.ts';
@@ -24,6 +25,7 @@ const tag = 'Verification';
 
 const VerifyChannel = Type.Enum([...verifyChannels]);
 const ServiceId = Type.String({ pattern: worded('^vs_[A-Za-z0-9_-]{1,64}$', 'an id that begins with vs_'), description: 'Begins with vs_. Default: the default service.' });
+const ClientIp = Type.String({ minLength: 2, maxLength: 45, description: 'The address of your customer, IPv4 or IPv6. Ten codes a minute are sent for one address: without it, for that of your own server.' });
 const Code = Type.String({ pattern: worded('^\\d{4,8}$', '4 to 8 digits') });
 
 const Outcome = Type.Object({ id: Type.String(), verified: Type.Boolean(), reason: nullable(Type.Enum(['bad_code', 'already_used', 'expired', 'too_many_attempts'])) });
@@ -39,22 +41,26 @@ export const verificationRoutes = [
     tag,
     summary: 'Send a one-time code',
     description:
-      'Each call sends a fresh code; there is no resend. Refused by the first of: request, channel, address, service, country, caps, credits, throttle. ' +
+      'Each call sends a fresh code, which ends the earlier ones of the same destination and service; there is no resend. Refused by the first of: request, channel, address, service, country, caps, credits, throttle. ' +
+      'No code goes to premium, shared-cost, personal, pager, company or satellite numbers (invalid_number), to countries that whoever runs the server leaves out, more than 20 times in a day to one destination (10 times where codes have four digits), ' +
+      'or to where next to none of the last ones was checked: of 20 to numbers alike but for four digits, of 100 to one country. What test keys ask for is counted apart. ' +
       'Costs 1 cent by email, 5 by sms, 10 by voice. Test keys send nothing, cost nothing and always take 000000.',
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',
-    body: Type.Object({ to: Type.String({ minLength: 3, maxLength: 254 }), channel: VerifyChannel, serviceId: Type.Optional(ServiceId) }),
+    body: Type.Object({ to: Type.String({ minLength: 3, maxLength: 254 }), channel: VerifyChannel, serviceId: Type.Optional(ServiceId), clientIp: Type.Optional(ClientIp) }),
     reply: { status: 201, schema: SentVerification },
     refusals: ['bad_channel', 'channel_not_available', 'channel_not_sendable', 'invalid_email', 'invalid_number', 'service_not_found', 'no_default_service', 'channel_not_enabled', 'country_not_allowed', 'insufficient_credits'],
-    async run({ workspaceId, caller, grant, ip, body: { to, channel, serviceId } }, { engine, ids, secrets, numberingPlan, carrier, config }) {
+    async run({ workspaceId, caller, grant, ip, body: { to, channel, serviceId, clientIp } }, { engine, ids, secrets, numberingPlan, carrier, config }) {
+      if (clientIp !== undefined && isIP(clientIp) === 0) refuseField('validation_error', 'clientIp', 'must be an IP address');
       const isTest = isTestKey(grant);
       const verificationId = ids.uuid();
       const named = { workspaceId, verificationId };
       const sealed = isTest ? { codeHash: hashOfCode(secrets, named, testCode), sealedCode: null } : freshCode({ ids, secrets }, { ...named, codeLength: codeLengthFor(viewOf(engine, workspaceId, caller), serviceId) });
       const country = channel === 'sms' || channel === 'voice' ? await numberingPlan.destinationOf(to) : undefined;
       const hasWrongLength = country !== undefined && !(await numberingPlan.isPossible(to));
-      const params = { ...sealed, verificationId, to, channel, serviceId, country, hasWrongLength, sourceIp: networkOf(ip), isTest, workspacePerDay: config.ceilings.codesPerDay, hasCarrier: carrier.provider !== 'none' };
+      const costlyKind = channel === 'sms' || channel === 'voice' ? await numberingPlan.costlyKindOf(to) : undefined;
+      const params = { ...sealed, verificationId, to, channel, serviceId, country, hasWrongLength, costlyKind, serverCountries: config.verifyCountries, sourceIp: networkOf(clientIp ?? ip), isTest, workspacePerDay: config.ceilings.codesPerDay, hasCarrier: carrier.provider !== 'none' };
       const { verified: _, attempts: __, consumedAt: ___, ...sent } = await engine.execute(createVerification, { workspaceId, caller, params });
       return sent;
     },

@@ -38,6 +38,7 @@ import { agentSessions } from './workspace/0036-agent-sessions.ts';
 import { uploadsNamed } from './workspace/0037-uploads-named.ts';
 import { mailOnMessages } from './workspace/0038-mail-on-messages.ts';
 import { lostTargets } from './workspace/0039-lost-targets.ts';
+import { codesApart } from './workspace/0040-codes-apart.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
 export const workspaceMigrations: readonly Migration[] = [
@@ -80,4 +81,5 @@ export const workspaceMigrations: readonly Migration[] = [
   uploadsNamed,
   mailOnMessages,
   lostTargets,
+  codesApart,
 ];
