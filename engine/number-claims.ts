@@ -36,17 +36,17 @@ export function requireCarrier(carrier: Carrier): void {
   if (carrier.provider === 'none') refuse('service_unavailable', { message: 'No carrier is configured.' });
 }
 
-/** Refuses service_unavailable, number_taken, semantic_error (the carrier will not sell it) and as claimNumber. Rejects with CarrierUnavailable. */
-export function buyNumber(places: NumberPlaces, asked: Asked & { fields: ClaimFields }): Promise<PhoneNumberRecord> {
+/** Refuses service_unavailable, number_taken, plan_limit beyond `maxNumbers`, semantic_error (the carrier will not sell it) and as claimNumber. Rejects with CarrierUnavailable. */
+export function buyNumber(places: NumberPlaces, asked: Asked & { fields: ClaimFields; maxNumbers: number }): Promise<PhoneNumberRecord> {
   const { engine, directory, carrier, ids } = places;
-  const { workspaceId, caller, fields } = asked;
+  const { workspaceId, caller, fields, maxNumbers } = asked;
   requireCarrier(carrier);
   const workspace = engine.workspace(workspaceId) ?? refuse('not_found');
   requireClaimable(workspace.view(caller), fields);
   const numberId = ids.uuid();
   const ordered = { e164: fields.e164, label: labelOf(numberId) };
   let mayBeBought = false;
-  return aroundClaim(directory, { numberId, e164: fields.e164, workspaceId }, {
+  return aroundClaim(directory, { numberId, e164: fields.e164, workspaceId, maxNumbers }, {
     async work() {
       mayBeBought = true;
       const purchase = await carrier.buy(ordered);

@@ -1,16 +1,21 @@
 // Phone numbers over all workspaces: one number leads to one of them. Reserved before the workspace's file says so, settled
 // after; those who held a number before are remembered, since their calls may still have news.
 
-import { deleteDirectoryNumber, type DirectoryNumber, directoryNumberHolders, findDirectoryNumber, insertDirectoryNumber, reservedNumbers, setDirectoryNumberReleased, setDirectoryNumberReserved } from '../store/directory-numbers.ts';
+import { countDirectoryNumbers, deleteDirectoryNumber, type DirectoryNumber, directoryNumberHolders, findDirectoryNumber, insertDirectoryNumber, reservedNumbers, setDirectoryNumberReleased, setDirectoryNumberReserved } from '../store/directory-numbers.ts';
 import type { PhoneNumberRecord } from '../store/phone-numbers.ts';
 import type { Directory } from './directory.ts';
+import { dayMs } from './ceilings.ts';
 import { refuse } from './errors.ts';
+import { isoTime } from './runtime/clock.ts';
 
 export interface NumberClaim {
   readonly numberId: string;
   readonly e164: string;
   readonly workspaceId: string;
 }
+
+/** A carrier is paid for a number by the month, however soon it is released. */
+const paidForMs = 30 * dayMs;
 
 /** Former holders looked at for a late delivery. News of a call ends within days; nobody gives a number away so often. */
 const maxHolders = 10;
@@ -24,13 +29,18 @@ export function isNumberHeld(directory: Directory, e164: string): boolean {
   return findDirectoryNumber(directory.db, e164) !== undefined;
 }
 
-/** Takes the number, does the work that buys it and writes it to the workspace. `giveBack` undoes a purchase. Refuses number_taken. */
-export function aroundClaim<Result>(directory: Directory, claim: NumberClaim, steps: { work(): Promise<Result>; giveBack(): Promise<void> }): Promise<Result> {
+/**
+ * Takes the number, does the work that buys it and writes it to the workspace. `giveBack` undoes a purchase. Refuses number_taken, and plan_limit for
+ * a workspace that has `maxNumbers`, those that are being claimed and those that it released in a month among them.
+ */
+export function aroundClaim<Result>(directory: Directory, claim: NumberClaim & { maxNumbers: number }, steps: { work(): Promise<Result>; giveBack(): Promise<void> }): Promise<Result> {
   return directory.around([claim.numberId], {
     reserve: () =>
       directory.change((db, at) => {
         if (findDirectoryNumber(db, claim.e164) !== undefined) refuse('number_taken');
-        insertDirectoryNumber(db, { ...claim, reservedAt: at, releasedAt: null });
+        const { maxNumbers, ...number } = claim;
+        if (countDirectoryNumbers(db, { workspaceId: claim.workspaceId, at: isoTime(Date.parse(at) - paidForMs) }) >= maxNumbers) refuse('plan_limit', { message: `A workspace may have ${maxNumbers} numbers on this server, with those that it released within 30 days.`, detail: { ceiling: 'numbers', limit: maxNumbers } });
+        insertDirectoryNumber(db, { ...number, reservedAt: at, releasedAt: null });
       }),
     work: steps.work,
     confirm: () => directory.change((db) => setDirectoryNumberReserved(db, claim.numberId, null)),

@@ -11,7 +11,8 @@ import { directoryMigrations } from '../store/migrations/directory.ts';
 import { createNumberingPlan } from '../workers/numbering-plan.ts';
 import { alwaysTaken } from '../workers/providers/carrier-simulated.ts';
 import { claimLine, deliver, newCallId, ringLine } from './support/calls.ts';
-import { startService } from './support/service.ts';
+import { tempFolder } from './support/folder.ts';
+import { type Answer, password, startService } from './support/service.ts';
 
 const nobodyId = '01900000-0000-7000-8000-000000000000';
 
@@ -274,6 +275,29 @@ t.test('[decisions 4.18] two hundred voice profiles and no more', async (t) => {
   t.equal((await create()).status, 201);
   t.match(await create(), { status: 422, body: { error: 'semantic_error' } });
   t.equal((await service.get('/voice-profiles', owner.token)).body.voiceProfiles.length, 200);
+});
+
+t.test('MAX_NUMBERS: so many numbers of a workspace, those that were just released among them, however many are claimed at once', async (t) => {
+  const dataDir = join(tempFolder(t), 'data');
+  let service = await startService(t, { dataDir, env: { MAX_NUMBERS: '2' } });
+  const [owner, other] = [await service.workspace(), await service.workspace()];
+  const { available } = (await service.post('/phone-numbers/available', { areaCode: '415' }, owner.token)).body;
+  const claim = (index: number, { token } = owner): Promise<Answer> => service.post('/phone-numbers', { e164: available[index].e164, displayName: 'Support', routingStrategy: 'all_agents' }, token);
+  const full = { status: 402, body: { error: 'plan_limit', message: 'A workspace may have 2 numbers on this server, with those that it released within 30 days.', detail: { ceiling: 'numbers', limit: 2 } } };
+  const answers = await Promise.all([0, 1, 2, 3].map((index) => claim(index)));
+  t.same(answers.map(({ status }) => status), [201, 201, 402, 402]);
+  t.match(answers[2], full);
+  t.equal((await claim(2, other)).status, 201, 'another workspace has its own, and the number was left to it');
+  await service.delete(`/phone-numbers/${answers[0]?.body.id}`, owner.token);
+  t.match(await claim(3), full, 'a carrier is paid for a month');
+  await service.pass(30 * 24 * 3600_000);
+  const { token } = (await service.post('/auth/login', { email: owner.email, password })).body;
+  t.equal((await claim(3, { ...owner, token })).status, 201);
+  t.match(await claim(4, { ...owner, token }), full);
+  await service.stop();
+  service = await startService(t, { dataDir, clock: service.clock, env: { MAX_NUMBERS: '1', RATE_LIMITS: 'off' } });
+  t.equal((await claim(4, { ...owner, token })).status, 201, 'RATE_LIMITS=off lifts it');
+  t.equal((await service.get('/phone-numbers', token)).body.numbers.length, 3, 'who has more keeps them');
 });
 
 t.test('[providers] no carrier: 503 service_unavailable, and nothing is taken', async (t) => {

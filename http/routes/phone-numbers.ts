@@ -7,6 +7,7 @@ import { buyNumber, giveUpNumber, requireCarrier } from '../../engine/number-cla
 import { isNumberHeld } from '../../engine/number-directory.ts';
 import { changeNumber, listNumbers } from '../../engine/phone-numbers.ts';
 import { createVoiceProfile, listVoiceProfiles } from '../../engine/voice-profiles.ts';
+import { ceilingsOf } from '../config.ts';
 import { byCreated, pageOf } from '../cursor.ts';
 import { worded } from '../field-words.ts';
 import { AvailableNumber, NumberStatus, PhoneNumber, RoutingStrategy, VoiceProfile } from '../record-schemas.ts';
@@ -50,7 +51,7 @@ export const phoneNumberRoutes = [
     path: '/phone-numbers',
     tag: 'Phone numbers',
     summary: 'Claim a number',
-    description: 'Buys it at the carrier; calls come in from then on. Voicemail is on at first. A number that the carrier will not sell, such as one that needs an address: 422 semantic_error.',
+    description: 'Buys it at the carrier; calls come in from then on. Voicemail is on at first. A number that the carrier will not sell, such as one that needs an address: 422 semantic_error. One more than whoever runs the server allows a workspace: 402 plan_limit, with detail {ceiling: numbers, limit}.',
     access: adminAlone,
     body: Type.Object({
       e164: E164,
@@ -65,7 +66,7 @@ export const phoneNumberRoutes = [
     refusals: ['number_taken', 'semantic_error'],
     async run({ workspaceId, caller, body }, services) {
       if (!(await services.numberingPlan.isPossible(body.e164))) refuseField('invalid_body', 'e164', 'must be a phone number in E.164, such as +14155550123');
-      return buyNumber(services, { workspaceId, caller, fields: body });
+      return buyNumber(services, { workspaceId, caller, fields: body, maxNumbers: ceilingsOf(services.config)?.numbers ?? Number.POSITIVE_INFINITY });
     },
   }),
 
