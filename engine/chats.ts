@@ -14,6 +14,7 @@ import { routeChat } from './routing.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import { reopenForCustomer } from './status.ts';
+import { takeRoomForChat } from './visitor-bounds.ts';
 import { callingVisitor, visitorKind } from './visitors.ts';
 import { theWorkspace } from './workspace.ts';
 
@@ -29,13 +30,14 @@ export interface CustomerDraft {
   readonly attachments?: readonly AttachmentInput[] | undefined;
 }
 
-/** Opens a chat with its first message and routes it; agents are told which campaign it came from. Refuses forbidden when blocked, invalid_body, conflict for the messageId of another message. */
-export const startChat = command('widget.startChat', (ctx, params: CustomerDraft & { campaignId?: string | undefined }): StartedChat => {
+/** Opens a chat with its first message and routes it; agents are told which campaign it came from. Refuses forbidden when blocked, invalid_body, conflict for the messageId of another message, rate_limited for too many chats. */
+export const startChat = command('widget.startChat', (ctx, params: CustomerDraft & { campaignId?: string | undefined; network: string }): StartedChat => {
   const visitor = callingVisitor(ctx);
   requireText(params.body);
   const sent = sentBefore(ctx, visitor, params.messageId, ({ channel }) => channel === 'chat');
   if (sent !== undefined) return { conversation: customerConversation(requireOwnConversation(ctx, sent.conversationId).conversation), message: messageView(sent) };
   const { siteId, id: visitorId, contactId } = visitor;
+  takeRoomForChat(ctx, { visitorId, network: params.network });
   const added = addConversation(ctx, newConversation(ctx, { channel: 'chat', siteId, visitorId, contactId, departmentId: theWorkspace(ctx).settings.defaultDepartmentId }));
   const conversation = params.campaignId === undefined ? added : noteCampaign(ctx, added, { campaignId: params.campaignId, visitorId: visitor.id });
   const { message, conversation: begun } = appendMessage(ctx, conversation, customerMessage(ctx, visitor, params));

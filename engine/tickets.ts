@@ -18,6 +18,7 @@ import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
 import { addSite } from './sites.ts';
 import { startMailThread } from './ticket-mail.ts';
+import { takeRoomForTicket } from './visitor-bounds.ts';
 import { callingVisitor, nameSelf, visitorOfAddress } from './visitors.ts';
 import { putWorkspace, theWorkspace } from './workspace.ts';
 
@@ -51,6 +52,8 @@ export interface LeftTicket extends CustomerDraft {
   readonly email: string;
   readonly name?: string | undefined;
   readonly mailHost: string;
+  /** Of whoever leaves it, to count by. */
+  readonly network: string;
 }
 
 /** A subject that is made of a text is no longer than a list shows. */
@@ -58,7 +61,7 @@ const madeSubjectChars = 80;
 
 /**
  * A customer leaves a question in the widget, to be answered by mail at the address that it gives; what is answered goes there and
- * nowhere else. Refuses forbidden when blocked, feature_locked, invalid_body, conflict for the messageId of another message.
+ * nowhere else. Refuses forbidden when blocked, feature_locked, invalid_body, conflict for the messageId of another message, rate_limited for too many of a network.
  */
 export const leaveTicket = command('widget.leaveTicket', (ctx, params: LeftTicket): { ticketNumber: number | null } => {
   const visitor = callingVisitor(ctx);
@@ -66,7 +69,9 @@ export const leaveTicket = command('widget.leaveTicket', (ctx, params: LeftTicke
   requireText(params.body);
   const sent = sentBefore(ctx, visitor, params.messageId, ({ channel }) => channel === 'ticket');
   if (sent !== undefined) return { ticketNumber: ctx.state(conversationKind, sent.conversationId)?.ticketNumber ?? null };
+  takeRoomForTicket(ctx, params.network);
   const customer = nameSelf(ctx, visitor, { email: params.email.toLowerCase(), name: params.name });
+  if (customer.blockedAt !== null) refuse('forbidden');
   const subject = subjectOf(params.body);
   const ticket = openTicket(ctx, { customer, subject, departmentId: theWorkspace(ctx).settings.defaultDepartmentId });
   startMailThread(ctx, ticket, { customerAddress: params.email.toLowerCase(), subjectKey: subjectKeyOf(subject), mailHost: params.mailHost });

@@ -11,6 +11,7 @@ import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
 import { requireSite } from './sites.ts';
+import { blockedAs, sharingBlock } from './visitor-bounds.ts';
 
 export const visitorKind: ActorKind<VisitorRecord> = { name: 'visitor', load: findVisitor };
 
@@ -37,9 +38,21 @@ export const identifySelf = command('widget.identify', (ctx, params: { name?: st
 
 /** What a visitor says of itself, written and told. */
 export function nameSelf(ctx: Context, visitor: VisitorRecord, said: { name?: string | undefined; email?: string | undefined }): VisitorRecord {
-  const named = identify(ctx, { ...visitor, lastSeenAt: ctx.at }, said);
+  const named = identifyHonestly(ctx, { ...visitor, lastSeenAt: ctx.at }, said);
   tellOfVisitor(ctx, named);
   return named;
+}
+
+/** As identify, for what a browser says: one that gives the email of a blocked visitor is blocked with it. */
+export function identifyHonestly(ctx: Context, visitor: VisitorRecord, said: { name?: string | undefined; email?: string | undefined }): VisitorRecord {
+  const blocked = visitor.blockedAt === null ? blockedAs(ctx, visitor, said.email) : undefined;
+  if (blocked !== undefined) auditSharedBlock(ctx, visitor, blocked);
+  return identify(ctx, blocked === undefined ? visitor : { ...visitor, blockedAt: blocked.blockedAt }, said);
+}
+
+/** The service blocked it, since another was. */
+export function auditSharedBlock(ctx: Context, visitor: VisitorRecord, blocked: VisitorRecord): void {
+  ctx.audit({ action: 'visitor.blocked', targetKind: 'visitor', targetId: visitor.id, context: { blockedWith: blocked.id } });
 }
 
 /** Refuses not_found. A blocked one is locked out at once, on open sockets too. */
@@ -106,12 +119,20 @@ function setBlocked(ctx: Context, visitorId: string, blocked: boolean): VisitorR
   callingAgent(ctx);
   const visitor = ctx.state(visitorKind, visitorId) ?? refuse('not_found');
   if ((visitor.blockedAt !== null) === blocked) return visitor;
-  const changed: VisitorRecord = { ...visitor, blockedAt: blocked ? ctx.at : null };
+  // Who stayed out with it comes in with it.
+  const sharing = blocked ? [] : sharingBlock(ctx, visitor);
+  const changed = putBlock(ctx, visitor, blocked ? ctx.at : null);
+  for (const other of sharing) putBlock(ctx, other, null);
+  return changed;
+}
+
+function putBlock(ctx: Context, visitor: VisitorRecord, blockedAt: string | null): VisitorRecord {
+  const changed: VisitorRecord = { ...visitor, blockedAt };
   putVisitor(ctx, changed);
   bumpConversationsOf(ctx, visitor.id);
   tellOfVisitor(ctx, changed);
   const target = { targetKind: 'visitor', targetId: visitor.id };
-  ctx.audit(blocked ? { action: 'visitor.blocked', ...target } : { action: 'visitor.unblocked', ...target });
+  ctx.audit(blockedAt === null ? { action: 'visitor.unblocked', ...target } : { action: 'visitor.blocked', ...target });
   return changed;
 }
 

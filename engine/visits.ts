@@ -3,14 +3,15 @@
 
 import { findVisitStart, putVisitStart } from '../store/campaigns.ts';
 import { findSiteByEmbedId } from '../store/sites.ts';
-import { insertVisitor, type VisitorRecord } from '../store/visitors.ts';
+import { insertVisitor, setVisitorNetwork, type VisitorRecord } from '../store/visitors.ts';
 import { type CampaignOffer, campaignsFor } from './campaigns.ts';
 import { refuse } from './errors.ts';
 import { tell } from './events.ts';
 import { completeGoals } from './goals.ts';
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
-import { callingVisitor, identify, newVisitor, putVisitor, visitorKind } from './visitors.ts';
+import { blockedFrom, takeRoomForVisitor } from './visitor-bounds.ts';
+import { auditSharedBlock, callingVisitor, identifyHonestly, newVisitor, putVisitor, visitorKind } from './visitors.ts';
 
 /** Who does nothing for so long has gone; what it does next is a new visit, which is the session that a campaign's frequency means. */
 const visitGapMs = 30 * 60_000;
@@ -26,6 +27,10 @@ export interface SessionParams {
   readonly name?: string | undefined;
   readonly email?: string | undefined;
   readonly ip: string | null;
+  /** What the address is counted by (http/network-address.ts). */
+  readonly network: string;
+  /** The same; null where it may be that of a proxy, which tells nobody from another. */
+  readonly ownNetwork: string | null;
   /** Where that is, as far as it is known. */
   readonly country: VisitorRecord['country'];
   readonly geo: VisitorRecord['geo'];
@@ -38,13 +43,14 @@ export interface LoadedPage {
   readonly campaigns: readonly CampaignOffer[];
 }
 
-/** The visitor that comes back, or a new one. A token of another site starts a new visitor here. Refuses not_found for an unknown site. */
+/** The visitor that comes back, or a new one. A token of another site starts a new visitor here. One that comes as a blocked one did is blocked with it. Refuses not_found for an unknown site, rate_limited for too many new ones of a network. */
 export const openSession = command('widget.openSession', (ctx, params: SessionParams): LoadedPage => {
   const site = findSiteByEmbedId(ctx.db, params.embedId) ?? refuse('not_found');
   const known = params.visitorId === undefined ? undefined : ctx.state(visitorKind, params.visitorId);
   const returning = known?.siteId === site.id ? known : undefined;
+  const blocked = returning === undefined ? blockedFrom(ctx, params) : undefined;
   const visitor: VisitorRecord = {
-    ...(returning ?? newVisitor(ctx, site.id)),
+    ...(returning ?? { ...newVisitor(ctx, site.id), blockedAt: blocked?.blockedAt ?? null }),
     ip: params.ip,
     country: params.country,
     geo: params.geo,
@@ -53,10 +59,15 @@ export const openSession = command('widget.openSession', (ctx, params: SessionPa
     lastSeenAt: ctx.at,
     visitCount: (returning?.visitCount ?? 0) + 1,
   };
-  if (returning === undefined) insertVisitor(ctx.db, visitor);
+  if (returning === undefined) {
+    takeRoomForVisitor(ctx, params.network);
+    insertVisitor(ctx.db, visitor);
+  }
+  if (params.ownNetwork !== null) setVisitorNetwork(ctx.db, visitor.id, params.ownNetwork);
+  if (blocked !== undefined) auditSharedBlock(ctx, visitor, blocked);
   noteVisit(ctx, visitor.id, returning?.lastSeenAt);
   // A blocked one stays who it was: it may not say otherwise here either.
-  const named = identify(ctx, visitor, visitor.blockedAt === null ? { name: params.name, email: params.email } : {});
+  const named = identifyHonestly(ctx, visitor, visitor.blockedAt === null ? { name: params.name, email: params.email } : {});
   tell(ctx, { type: 'visitor.online', audience: chatAudience, data: { visitor: named } });
   return loadPage(ctx, named, params.url);
 });

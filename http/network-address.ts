@@ -1,6 +1,6 @@
 // The network that an address belongs to, for limits: whoever has one IPv6 address has the 2^64 of its network (RFC 6177), so those count as one.
 
-import { isIPv6 } from 'node:net';
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
  * An IPv4 address as it is, also when it comes mapped into IPv6; of an IPv6 address its first 64 bits, such as `2001:db8:0:1::/64`. A port that a
@@ -18,6 +18,19 @@ export function networkOf(address: string): string {
 export function siteNetworkOf(address: string): string | undefined {
   const groups = groupsIn(withoutPort(address));
   return groups === undefined || isMapped(groups) ? undefined : prefixOf(groups, 48);
+}
+
+/** Of machines that know each other: this one, its network, a carrier's own (RFC 1918, 4193, 4291, 6598). A proxy has such an address, and all who come by it. */
+const privateNetworks = new BlockList();
+for (const [network, bits] of [['127.0.0.0', 8], ['10.0.0.0', 8], ['172.16.0.0', 12], ['192.168.0.0', 16], ['169.254.0.0', 16], ['100.64.0.0', 10]] as const) privateNetworks.addSubnet(network, bits, 'ipv4');
+for (const [network, bits] of [['::', 96], ['fc00::', 7], ['fe80::', 10]] as const) privateNetworks.addSubnet(network, bits, 'ipv6');
+
+/** As networkOf; undefined for an address that is nobody's own, or none. */
+export function publicNetworkOf(address: string): string | undefined {
+  const network = networkOf(address);
+  const first = network.replace(/\/64$/, '');
+  if (isIPv4(first)) return privateNetworks.check(first, 'ipv4') ? undefined : network;
+  return isIPv6(first) && !privateNetworks.check(first, 'ipv6') ? network : undefined;
 }
 
 function withoutPort(address: string): string {

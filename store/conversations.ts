@@ -175,6 +175,12 @@ export function newestConversationsOfVisitor(db: Database, { visitorId, channel,
   return db.all<ConversationRow>('SELECT * FROM conversation WHERE visitorId = ? AND channel = ? ORDER BY createdAt DESC, id DESC LIMIT ?', [visitorId, channel, limit]).map(conversationFromRow);
 }
 
+/** How many of one channel are open or pending, up to `limit`. */
+export function countOpenConversationsOf(db: Database, { visitorId, channel, limit }: { visitorId: string; channel: Channel; limit: number }): number {
+  const row = db.get<{ count: number }>(`SELECT count(*) AS count FROM (SELECT 1 FROM conversation WHERE visitorId = ? AND channel = ? AND status IN ('open', 'pending') LIMIT ?)`, [visitorId, channel, limit]);
+  return row?.count ?? 0;
+}
+
 /** The visitor's newest conversation of any channel. */
 export function findNewestConversation(db: Database, visitorId: string): ConversationRecord | undefined {
   const row = db.get<ConversationRow>('SELECT * FROM conversation WHERE visitorId = ? ORDER BY createdAt DESC, id DESC LIMIT 1', [visitorId]);

@@ -62,7 +62,7 @@ const erase: readonly string[] = [
   `UPDATE call SET fromE164 = NULL, recordingUrl = NULL WHERE conversationId IN (SELECT id FROM erasedConversation)`,
   `UPDATE conversation SET subject = NULL, preview = NULL, ratingComment = NULL, tags = '[]', copiedTo = '[]', contactId = NULL,
      handshake = iif(handshake IS NULL, NULL, json_set(handshake, '$.note', NULL)) WHERE id IN (SELECT id FROM erasedConversation)`,
-  `UPDATE visitor SET email = NULL, name = NULL, phoneE164 = NULL, ip = NULL, country = NULL, userAgent = NULL, geo = NULL, wcEnrichment = NULL, contactId = NULL, currentPageUrl = NULL
+  `UPDATE visitor SET email = NULL, name = NULL, phoneE164 = NULL, ip = NULL, network = NULL, country = NULL, userAgent = NULL, geo = NULL, wcEnrichment = NULL, contactId = NULL, currentPageUrl = NULL
    WHERE id IN (SELECT id FROM erasedVisitor)`,
   'DELETE FROM visitorChange WHERE visitorId IN (SELECT id FROM erasedVisitor)',
   `UPDATE outbox SET target = 'erased', payload = '{}', lastAnswer = NULL, settledAt = coalesce(settledAt, @at), isFirst = 0, state = iif(state = 'queued', 'failed', state)

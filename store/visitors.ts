@@ -23,8 +23,10 @@ export interface VisitorRecord {
 }
 
 type Row = Omit<VisitorRecord, 'geo' | 'wcEnrichment'> & { geo: string | null; wcEnrichment: string | null };
+/** The network is compared here and told to nobody. */
+type StoredRow = Row & { network: string | null };
 
-const fromRow = (row: Row): VisitorRecord => ({ ...row, geo: fromJsonOrNull(row.geo), wcEnrichment: fromJsonOrNull(row.wcEnrichment) });
+const fromRow = ({ network: _, ...row }: StoredRow): VisitorRecord => ({ ...row, geo: fromJsonOrNull(row.geo), wcEnrichment: fromJsonOrNull(row.wcEnrichment) });
 const toRow = (visitor: VisitorRecord): Row => ({ ...visitor, geo: toJsonOrNull(visitor.geo), wcEnrichment: toJsonOrNull(visitor.wcEnrichment) });
 
 export function insertVisitor(db: Database, visitor: VisitorRecord): void {
@@ -45,18 +47,18 @@ export function updateVisitor(db: Database, visitor: VisitorRecord): void {
 }
 
 export function findVisitor(db: Database, visitorId: string): VisitorRecord | undefined {
-  const row = db.get<Row>('SELECT * FROM visitor WHERE id = ?', [visitorId]);
+  const row = db.get<StoredRow>('SELECT * FROM visitor WHERE id = ?', [visitorId]);
   return row && fromRow(row);
 }
 
 /** In no order; what is not there is left out. */
 export function findVisitors(db: Database, visitorIds: readonly string[]): VisitorRecord[] {
-  return db.all<Row>('SELECT * FROM visitor WHERE id IN (SELECT value FROM json_each(?))', [toJson(visitorIds)]).map(fromRow);
+  return db.all<StoredRow>('SELECT * FROM visitor WHERE id IN (SELECT value FROM json_each(?))', [toJson(visitorIds)]).map(fromRow);
 }
 
 /** The one with this phone number that was there last. */
 export function findVisitorByPhone(db: Database, phoneE164: string): VisitorRecord | undefined {
-  const row = db.get<Row>('SELECT * FROM visitor WHERE phoneE164 = ? ORDER BY lastSeenAt DESC, id DESC LIMIT 1', [phoneE164]);
+  const row = db.get<StoredRow>('SELECT * FROM visitor WHERE phoneE164 = ? ORDER BY lastSeenAt DESC, id DESC LIMIT 1', [phoneE164]);
   return row && fromRow(row);
 }
 
@@ -64,6 +66,34 @@ export function findVisitorByPhone(db: Database, phoneE164: string): VisitorReco
 export function findVisitorByEmail(db: Database, email: string): VisitorRecord | undefined {
   const row = db.get<{ id: string }>('SELECT id FROM visitor WHERE email = ? ORDER BY blockedAt IS NOT NULL, lastSeenAt DESC, id LIMIT 1', [email]);
   return row && findVisitor(db, row.id);
+}
+
+/** Notes the network that the visitor comes from, such as `192.0.2.1` or `2001:db8:0:1::/64`. */
+export function setVisitorNetwork(db: Database, visitorId: string, network: string): void {
+  db.run('UPDATE visitor SET network = ? WHERE id = ?', [network, visitorId]);
+}
+
+/** The one that was blocked last, after `after`, and came from this network with this browser. */
+export function findBlockedFrom(db: Database, { network, userAgent, after }: { network: string; userAgent: string; after: string }): VisitorRecord | undefined {
+  const row = db.get<StoredRow>('SELECT * FROM visitor WHERE network = ? AND userAgent = ? AND blockedAt > ? ORDER BY blockedAt DESC LIMIT 1', [network, userAgent, after]);
+  return row && fromRow(row);
+}
+
+export function findBlockedByEmail(db: Database, email: string): VisitorRecord | undefined {
+  const row = db.get<StoredRow>('SELECT * FROM visitor WHERE email = ? AND blockedAt IS NOT NULL ORDER BY blockedAt DESC LIMIT 1', [email]);
+  return row && fromRow(row);
+}
+
+/** Others that were blocked at the same moment and are of the same network and browser, or the same email. */
+export function visitorsBlockedWith(db: Database, { visitorId, blockedAt, limit }: { visitorId: string; blockedAt: string; limit: number }): VisitorRecord[] {
+  return db
+    .all<StoredRow>(
+      `SELECT other.* FROM visitor one JOIN visitor other ON other.blockedAt = @blockedAt AND other.id <> one.id
+         AND (other.network = one.network AND other.userAgent = one.userAgent OR other.email = one.email)
+       WHERE one.id = @visitorId LIMIT @limit`,
+      { visitorId, blockedAt, limit },
+    )
+    .map(fromRow);
 }
 
 /** A visitor that was named or renamed; only its last such change has a row. */

@@ -15,6 +15,7 @@ import { openSession, viewPage } from '../../engine/visits.ts';
 import { theWorkspace } from '../../engine/workspace.ts';
 import { findSiteByEmbedId } from '../../store/sites.ts';
 import { defaultLimit, parseTime } from '../cursor.ts';
+import { networkOf, publicNetworkOf } from '../network-address.ts';
 import { mayUseSite } from '../own-origin.ts';
 import { route } from '../route.ts';
 import { CampaignContent, CampaignFrequency, CustomerConversation, Email, Id, Message, MessageList, MessageQuery, nullable, PageUrl, prose, RepeatableMessageInput, VisitorSelf } from '../schemas.ts';
@@ -51,7 +52,7 @@ export const widgetRoutes = [
     path: '/widget/sessions',
     tag: 'Widget',
     summary: 'Open a session',
-    description: 'Starts a visitor, or brings the one of visitorToken back. The origin must be one of the site\'s.',
+    description: 'Starts a visitor, or brings the one of visitorToken back. The origin must be one of the site\'s. Of one network 2000 new visitors come in an hour. Who comes within a day after a visitor was blocked, from its network with its browser, or names its email, is blocked with it.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: sessionsPerMinute },
     httpOnly: true,
@@ -91,7 +92,7 @@ export const widgetRoutes = [
       const { visitor, campaigns } = await engine.execute(openSession, {
         workspaceId,
         caller: systemCaller,
-        params: { embedId: body.siteId, visitorId: named?.workspaceId === workspaceId ? named.visitorId : undefined, url: body.url, name: body.name, email: body.email, ip, ...place, userAgent },
+        params: { embedId: body.siteId, visitorId: named?.workspaceId === workspaceId ? named.visitorId : undefined, url: body.url, name: body.name, email: body.email, ip, network: networkOf(ip), ownNetwork: publicNetworkOf(ip) ?? null, ...place, userAgent },
       });
       const view = workspace.view({ kind: 'visitor', visitorId: visitor.id });
       const { officeHoursOpen, nextChange } = siteHours(view, requireSite(view, site.id));
@@ -138,9 +139,11 @@ export const widgetRoutes = [
     body: Type.Object({ name: Type.Optional(PersonName), email: Type.Optional(Email) }),
     reply: { status: 200, schema: Type.Object({ visitor: VisitorSelf }) },
     refusals: ['empty_patch'],
-    async run({ workspaceId, caller, body }, { engine }) {
+    async run({ workspaceId, caller, body }, { engine, dropVisitor }) {
       if (body.name === undefined && body.email === undefined) refuse('empty_patch');
-      return { visitor: visitorSelf(await engine.execute(identifySelf, { workspaceId, caller, params: body })) };
+      const visitor = await engine.execute(identifySelf, { workspaceId, caller, params: body });
+      if (visitor.blockedAt !== null) dropVisitor(workspaceId, visitor.id);
+      return { visitor: visitorSelf(visitor) };
     },
   }),
 
@@ -150,12 +153,13 @@ export const widgetRoutes = [
     path: '/widget/conversations',
     tag: 'Widget',
     summary: 'Start a chat',
+    description: 'A visitor may have 10 that are open, and one network begins 300 in an hour; more are 429 rate_limited.',
     access: { kind: 'visitor' },
     body: Type.Object({ ...RepeatableMessageInput.properties, campaignId: Type.Optional(Id) }),
     reply: { status: 201, schema: Type.Object({ conversation: CustomerConversation, message: Message }) },
     refusals: ['conflict'],
-    run: ({ workspaceId, caller, body }, { engine, uploadLinks }) =>
-      engine.execute(startChat, { workspaceId, caller, params: { messageId: body.messageId, body: body.body, attachments: withKeys(uploadLinks, body.attachments), campaignId: body.campaignId } }),
+    run: ({ workspaceId, caller, ip, body }, { engine, uploadLinks }) =>
+      engine.execute(startChat, { workspaceId, caller, params: { network: networkOf(ip), messageId: body.messageId, body: body.body, attachments: withKeys(uploadLinks, body.attachments), campaignId: body.campaignId } }),
   }),
 
   route({
@@ -184,8 +188,8 @@ export const widgetRoutes = [
     body: Type.Object({ ...RepeatableMessageInput.properties, email: Email, name: Type.Optional(PersonName) }),
     reply: { status: 201, schema: Type.Object({ ticketNumber: nullable(Type.Integer()) }) },
     refusals: ['feature_locked', 'conflict'],
-    run: ({ workspaceId, caller, body }, { engine, config, uploadLinks }) =>
-      engine.execute(leaveTicket, { workspaceId, caller, params: { ...body, attachments: withKeys(uploadLinks, body.attachments), mailHost: config.mailHost } }),
+    run: ({ workspaceId, caller, ip, body }, { engine, config, uploadLinks }) =>
+      engine.execute(leaveTicket, { workspaceId, caller, params: { ...body, network: networkOf(ip), attachments: withKeys(uploadLinks, body.attachments), mailHost: config.mailHost } }),
   }),
 
   route({

@@ -39,6 +39,7 @@ import { uploadsNamed } from './workspace/0037-uploads-named.ts';
 import { mailOnMessages } from './workspace/0038-mail-on-messages.ts';
 import { lostTargets } from './workspace/0039-lost-targets.ts';
 import { codesApart } from './workspace/0040-codes-apart.ts';
+import { visitorNetworks } from './workspace/0041-visitor-networks.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
 export const workspaceMigrations: readonly Migration[] = [
@@ -82,4 +83,5 @@ export const workspaceMigrations: readonly Migration[] = [
   mailOnMessages,
   lostTargets,
   codesApart,
+  visitorNetworks,
 ];
