@@ -11,7 +11,7 @@ import type { Workspace } from '../engine/runtime/workspace.ts';
 import type { AgentRecord } from '../store/agents.ts';
 import { findConversation } from '../store/conversations.ts';
 import { eventsBetween, eventsOfVisitorBetween, oldestSeq } from '../store/events.ts';
-import { parseJson } from './json.ts';
+import { JsonTooIntricate, parseJson } from './json.ts';
 import type { Place } from './rooms.ts';
 
 export class EventFrame {
@@ -106,14 +106,14 @@ export function idOfCall(text: string): string | number | undefined {
   return id === undefined ? undefined : (JSON.parse(id) as string | number);
 }
 
-/** Undefined for what is no JSON object, and for a binary frame, which comes as undefined. */
-export function clientFrame(text: string | undefined): Readonly<Record<string, unknown>> | undefined {
+/** Undefined for what is no JSON object, and for a binary frame, which comes as undefined; the problem of one with too many values or levels, which is not read. */
+export function clientFrame(text: string | undefined): Readonly<Record<string, unknown>> | JsonTooIntricate | undefined {
   if (text === undefined) return undefined;
   try {
     const value = parseJson(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error instanceof JsonTooIntricate ? error : undefined;
   }
 }
 

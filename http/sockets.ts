@@ -13,6 +13,7 @@ import { visitorKind, visitorSelf } from '../engine/visitors.ts';
 import { endOf, identify, type Known, noteUse } from './credentials.ts';
 import { FrameBudget } from './frame-budget.ts';
 import { agentMaySee, clientFrame, EventFrame, idOfCall, missedBy, startOf } from './frames.ts';
+import { JsonTooIntricate } from './json.ts';
 import type { Pipeline } from './pipeline.ts';
 import { Presence } from './presence.ts';
 import { errorBody, rateRefusal } from './replies.ts';
@@ -94,13 +95,12 @@ export class Sockets {
     }
     const refusal = text !== undefined && byteLength > readAnywayBytes && isKnown(state) ? this.#pipeline.exceeded(state.known.credential) : undefined;
     if (refusal !== undefined && text !== undefined) {
-      const id = idOfCall(text);
-      if (id === undefined) this.#complain(session, refusal.slug, refusal.message);
-      else this.#send(session, [JSON.stringify({ type: 'reply', id, status: refusal.status, body: errorBody(refusal) })]);
+      this.#refuseUnread(session, text, refusal);
       return;
     }
     const frame = clientFrame(text);
     if (frame === undefined) this.#complainOfForm(session, 'A frame must be a JSON object with a type.');
+    else if (frame instanceof JsonTooIntricate) this.#refuseIntricate(session, text ?? '', frame.message);
     else if (state.name === 'verifying') this.#complain(session, 'unauthorized', 'Wait for ready.');
     else if (state.name !== 'unknown') this.#guard(session, () => this.#handle(session, state.known, frame));
     else if (frame['type'] === 'auth' && typeof frame['token'] === 'string') this.#authenticate(session, frame['token'], frame['since'] ?? session.hello.since);
@@ -395,9 +395,26 @@ export class Sockets {
     });
   }
 
-  /** Who goes on sending what is no frame is no client of ours. */
+  #refuseIntricate(session: Session, text: string, problem: string): void {
+    if (isKnown(session.state)) this.#refuseUnread(session, text, new Refusal('invalid_body', `A frame ${problem}.`, { fieldErrors: { params: [problem] } }));
+    else this.#complain(session, 'invalid_body', `A frame ${problem}.`);
+    this.#countMalformed(session);
+  }
+
+  /** A call is answered as one where its id stands at the front. */
+  #refuseUnread(session: Session, text: string, refusal: Refusal): void {
+    const id = idOfCall(text);
+    if (id === undefined) this.#complain(session, refusal.slug, refusal.message);
+    else this.#send(session, [JSON.stringify({ type: 'reply', id, status: refusal.status, body: errorBody(refusal) })]);
+  }
+
   #complainOfForm(session: Session, message: string): void {
     this.#complain(session, 'invalid_body', message);
+    this.#countMalformed(session);
+  }
+
+  /** Who goes on sending what is no frame is no client of ours. */
+  #countMalformed(session: Session): void {
     if (session.spent !== undefined && !this.#budget.takeMalformed(session.spent)) this.#end(session, closeCodes.tooMany, 'too many frames that are none');
   }
 

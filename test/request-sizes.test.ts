@@ -170,6 +170,10 @@ t.test('JSON may have 20,000 values and 64 levels of them, wherever it is; what 
     socket.send(frame);
     t.match(await socket.next('error'), { error: 'invalid_body' });
   }
+  for (const pad of [ones(20_001), '['.repeat(65) + ']'.repeat(65)]) {
+    socket.send(`{"type":"call","id":7,"method":"me.setStatus","params":{"status":"away","pad":${pad}}}`);
+    t.match(await socket.next('reply'), { id: 7, status: 400, body: { statusCode: 400, error: 'invalid_body', detail: { fieldErrors: { params: ['may have 20000 values, and 64 levels of them'] } } } }, 'a call is answered as one');
+  }
 });
 
 t.test('a process with a heap of 256 MB survives all of it', async (t) => {
