@@ -7,6 +7,7 @@ import { openApi } from '../../http/openapi.ts';
 import { dereferenced } from '../support/dereferenced.ts';
 import { soundBody } from '../support/endpoints.ts';
 import { type RawAnswer, rawRequest } from '../support/raw-http.ts';
+import { pressureProblem } from './pressure.ts';
 import { type Document, operationsOf, ReplyRules } from './replies.ts';
 import { curlOf, type Fired, fitCallers, type Known, type Operation, requestsTo } from './requests.ts';
 import { stageOf } from './stages.ts';
@@ -61,10 +62,9 @@ export class Gun {
   }
 
   async fire(fired: Fired, operationId: string): Promise<{ reply: RawAnswer; curl: string }> {
-    const { method, path, body, caller } = fired;
+    const { method, path, body } = fired;
     const { service } = this.world;
-    const token = this.world.tokenOf(caller);
-    const headers = { ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }), ...this.world.signatureOf(operationId, fired), ...fired.headers };
+    const headers = this.headersOf(fired, operationId);
     const curl = curlOf(service.url, { method, path, headers, body });
     const ending = AbortSignal.timeout(deadlineMs);
     try {
@@ -75,6 +75,17 @@ export class Gun {
     } catch (cause) {
       throw new Error(`${ending.aborted ? `no answer within ${deadlineMs} ms` : `no answer: ${String(cause)}`}\n${curl}`, { cause });
     }
+  }
+
+  headersOf(fired: Fired, operationId: string): Record<string, string> {
+    const token = this.world.tokenOf(fired.caller);
+    return { ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }), ...this.world.signatureOf(operationId, fired), ...fired.headers };
+  }
+
+  /** The same many times at once, read and unread. Undefined when the service bears it. */
+  press(fired: Fired, operationId: string): Promise<string | undefined> {
+    const { method, path, body } = fired;
+    return pressureProblem(this.world.service.url, { method, path, body, headers: this.headersOf(fired, operationId) }, AbortSignal.timeout(deadlineMs));
   }
 
   /** What of the other workspace stands in a reply, though the request did not name it. */
@@ -167,8 +178,11 @@ async function fuzzOperation(gun: Gun, rules: ReplyRules, operation: Operation, 
     await prepare();
   });
   const details = await fc.check(property, { seed: seedFor(options.seed, operation.operationId), numRuns: options.runs, interruptAfterTimeLimit: options.runs * 200 + shrinkingMs });
-  if (!details.failed) return undefined;
-  return { operation: operation.operationId, problem: last?.problem ?? String(details.errorInstance), curl: last?.curl ?? '' };
+  if (details.failed) return { operation: operation.operationId, problem: last?.problem ?? String(details.errorInstance), curl: last?.curl ?? '' };
+  const [fired] = fc.sample(requests, { seed: seedFor(options.seed, operation.operationId), numRuns: 1 });
+  if (fired === undefined) return undefined;
+  const problem = await gun.press(fired, operation.operationId);
+  return problem === undefined ? undefined : { operation: operation.operationId, problem, curl: curlOf(service.url, { ...fired, headers: gun.headersOf(fired, operation.operationId) }) };
 }
 
 /** The same for an operation alone as for all of them. */

@@ -2,7 +2,7 @@
 // bounds, and such as no client sends. The route's own sound body (support/endpoints.ts) is where most of them start.
 
 import fc from 'fast-check';
-import { oddBody, oddValue, type Pools, type Schema, toJson, toText, valueFor, versionField } from './values.ts';
+import { hugeValue, oddBody, oddValue, type Pools, type Schema, toJson, toText, valueFor, versionField } from './values.ts';
 import { type CallerName, callerNames } from './world.ts';
 
 /** An operation as the document tells of it. */
@@ -124,14 +124,14 @@ function queryFor(operation: Operation, pools: Pools): fc.Arbitrary<string> {
   });
   // With many fields hardly any query would be sound if each were there as often as not.
   return fc.oneof(fc.tuple(stray, ...fieldsThere(4)), fc.tuple(stray, ...fieldsThere(30))).map((all) => {
-    return queryText(all.flat().map(({ name, value }) => [name, toText(value).slice(0, 1000).toWellFormed()]));
+    return queryText(all.flat().map(({ name, value }) => [name, toText(value).slice(0, 4000).toWellFormed()]));
   });
 }
 
 function queryText(fields: readonly (readonly [string, string])[]): string {
   const pairs = fields.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
   // More than the server takes of a request's head would be answered by its library, before it is a request.
-  while (pairs.join('&').length > 1500) pairs.pop();
+  while (pairs.join('&').length > 8000) pairs.pop();
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
@@ -150,7 +150,8 @@ function bodyFor(operation: Operation, { contentType, schema }: { contentType: s
     const changes = fc.array(change, { maxLength: 3 });
     const versions = fc.integer({ min: 1, max: 6 }).map((version) => (versionField in (schema.properties ?? {}) ? { [versionField]: version } : {}));
     const changed = fc.tuple(versions, changes).map(([version, more]) => write({ ...soundBody(), ...version, ...Object.fromEntries(more) }));
-    ways.push({ weight: 6, arbitrary: changed });
+    const huge = fc.tuple(fc.constantFrom(...fields.map(([key]) => key)), hugeValue).map(([key, value]) => write({ ...soundBody(), [key]: value }));
+    ways.push({ weight: 6, arbitrary: changed }, { weight: 1, arbitrary: huge });
   }
   if (known !== undefined) {
     const sent = (change: (body: object) => unknown): Uint8Array => {
@@ -188,6 +189,7 @@ const oddHeaders: fc.Arbitrary<Readonly<Record<string, string>>> = fc.oneof(
       { 'Service-Version': '2020-01-01' }, { 'Service-Version': '9999-12-31' }, { 'Service-Version': '2026-02-30' }, { 'Service-Version': 'x' }, { 'X-Request-Id': 'mine' }, { 'X-Request-Id': 'a b' }, { 'X-Request-Id': 'x'.repeat(129) },
       { Origin: 'null' }, { Origin: 'https://shop1.example' }, { Origin: 'https://evil.example' }, { Origin: 'x' }, { Authorization: 'Bearer' }, { Authorization: 'Basic eDp4' }, { Authorization: `Bearer ${'x'.repeat(1000)}` }, { Authorization: 'Bearer a.b.c' }, { Authorization: 'Bearer sk_live_x' }, { Authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.' },
       { 'X-Forwarded-For': '1.2.3.4, x' }, { 'X-Signature': 'sha256=00' }, { 'X-Signature': '' }, { 'X-Signature': 'x'.repeat(500) }, { 'X-Twilio-Signature': 'x' }, { 'Stripe-Signature': 't=1,v1=00' }, { 'If-None-Match': '*' }, { Range: 'bytes=0-' }, { Range: 'bytes=5-1' }, { Range: 'bytes=-0' }, { Range: 'bytes=99999999999999999999-' }, { 'User-Agent': '\u00ff'.repeat(500) }, { Cookie: 'a=b' }, { Expect: 'x' }, { 'Accept-Language': 'x'.repeat(500) },
+      { Cookie: 'x'.repeat(6000) }, { 'X-Forwarded-For': '1.2.3.4, '.repeat(600) }, { 'Accept-Encoding': 'br;q=0, '.repeat(700) }, { Accept: 'text/html, '.repeat(500) }, { 'If-None-Match': '"x", '.repeat(1200) }, Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`X-Odd-${index}`, 'x'.repeat(90)])),
     ),
   },
 );

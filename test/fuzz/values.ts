@@ -32,6 +32,9 @@ export const versionField = 'expectedVersion';
 /** What JSON.stringify has no words for: toJson() writes it. */
 const deepMark = '@@deep:';
 const rawMark = '@@raw:';
+const manyMark = '@@many:';
+const longMark = '@@long:';
+const fieldsMark = '@@fields:';
 
 const oddTexts: readonly string[] = [
   '', ' ', '\n', '\u0000', 'a\u0000b', '\ud800', 'x\udc00y', '\ufeffx', '\u202eabc', '\u2028', '\u0007', 'x\r\nBcc: y@example.com', '👩‍👩‍👧‍👦', '\u0301'.repeat(300), 'İstanbul', 'ﷺ'.repeat(60), 'ß'.repeat(121),
@@ -53,12 +56,23 @@ const oddText = fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...oddTexts) },
 const deep = fc.constantFrom('[100', '[3000', '[20000', '{100', '{3000').map((how) => `${deepMark}${how}`);
 const raw = fc.constantFrom('1e999', '-1e999', '123456789012345678901234567890', '0.1e-400', '-0').map((number) => `${rawMark}${number}`);
 
+/** What there may be many of in a list, by the name that its mark has. */
+const units: Readonly<Record<string, string>> = { number: '1', null: 'null', object: '{}', list: '[]', text: '"x"' };
+/** More than anything takes: as many values as are read at all, and more; as long as a body may be; so deep that it is just read. */
+export const hugeValue: Values = fc.oneof(
+  fc.tuple(fc.constantFrom(300, 5000, 19_900, 20_001, 400_000), fc.constantFrom(...Object.keys(units))).map(([count, unit]) => `${manyMark}${count}:${unit}`),
+  fc.constantFrom(11_000, 100_000, 1_000_000).map((length) => `${longMark}${length}`),
+  fc.constantFrom(101, 5000, 60_000).map((count) => `${fieldsMark}${count}`),
+  fc.constantFrom('[60', '{60').map((how) => `${deepMark}${how}`),
+);
+
 /** Anything that JSON can say. */
 export const oddValue: Values = fc.oneof(
   { weight: 4, arbitrary: oddText },
   { weight: 3, arbitrary: fc.constantFrom<unknown>(null, true, false, [], {}, [[]], [null], [{}], ...oddNumbers) },
   { weight: 1, arbitrary: deep },
   { weight: 1, arbitrary: raw },
+  { weight: 1, arbitrary: hugeValue },
   { weight: 1, arbitrary: fc.array(oddText, { maxLength: 5 }) },
   { weight: 1, arbitrary: fc.tuple(fc.constantFrom(...oddKeys), oddText).map(([key, value]) => withKey({}, key, value)) },
 );
@@ -138,10 +152,18 @@ function textFor(schema: Schema, name: string, pools: Pools): fc.Arbitrary<strin
     default:
       if (schema.pattern?.startsWith('^[hH][tT]')) ways.push({ weight: 2, arbitrary: webAddress });
       // Those that begin with a web address would be hosts by chance, and some of them somebody's.
-      else if (schema.pattern !== undefined) ways.push({ weight: 2, arbitrary: fc.stringMatching(new RegExp(schema.pattern)).filter(({ length }) => length >= (schema.minLength ?? 0) && length <= (schema.maxLength ?? 1000)) });
+      else if (schema.pattern !== undefined) ways.push({ weight: 2, arbitrary: matching(new RegExp(schema.pattern), schema) });
       else ways.push({ weight: 2, arbitrary: fc.string({ minLength: schema.minLength ?? 0, maxLength: Math.min(schema.maxLength ?? 40, (schema.minLength ?? 0) + 40), unit: 'grapheme' }) });
   }
   return fc.oneof(...ways);
+}
+
+/** What is too short is said again, as far as the pattern bears it: to wait for one that is long enough by chance could take for ever. */
+function matching(pattern: RegExp, { minLength = 0, maxLength = 1000 }: Schema): fc.Arbitrary<string> {
+  return fc.stringMatching(pattern).map((text) => {
+    const fitted = (text.length > 0 && text.length < minLength ? text.repeat(Math.ceil(minLength / text.length)) : text).slice(0, maxLength);
+    return pattern.test(fitted) ? fitted : text;
+  });
 }
 
 /** Names that no name server of a test knows. */
@@ -171,6 +193,9 @@ function boundaryFor(schema: Schema, name: string, pools: Pools): Values {
 export function toJson(value: unknown): string {
   return (JSON.stringify(value) ?? 'null')
     .replace(/"@@raw:([^"]*)"/g, '$1')
+    .replace(/"@@many:(\d+):(\w+)"/g, (_, count: string, unit: string) => `[${Array(Number(count)).fill(units[unit] ?? '1').join(',')}]`)
+    .replace(/"@@long:(\d+)"/g, (_, length: string) => `"${'x'.repeat(Number(length))}"`)
+    .replace(/"@@fields:(\d+)"/g, (_, count: string) => `{${Array.from({ length: Number(count) }, (_unused, index) => `"${index}":1`).join(',')}}`)
     .replace(/"@@deep:(.)(\d+)"/g, (_, kind: string, depth: string) => {
       const count = Number(depth);
       return kind === '[' ? `${'['.repeat(count)}${']'.repeat(count)}` : `${'{"x":'.repeat(count)}1${'}'.repeat(count)}`;
