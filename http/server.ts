@@ -92,7 +92,8 @@ const frameOverheadBytes = 1024;
 const libraryBacklogBytes = 1024 * 1024 * 1024;
 /** DISABLED, which the package exports as a type only. */
 const noCompression = 0;
-const idleTimeoutSeconds = 120;
+/** Of a socket, which the library pings sixteen seconds before: within the minute after which load balancers and address translators forget what is idle. */
+const idleTimeoutSeconds = 56;
 const drainPollMs = 10;
 /** A caller that takes nothing for so long is let go. */
 const stallTimeoutMs = 30_000;
