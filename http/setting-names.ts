@@ -11,6 +11,8 @@ export const settingNames = [
 ] as const;
 
 const known: ReadonlySet<string> = new Set(settingNames);
+/** What others read, though it looks like a slip: where OpenSSL finds whom to trust. */
+const ofOthers: ReadonlySet<string> = new Set(['SSL_CERT_FILE', 'SSL_CERT_DIR']);
 /** Letters that a slip changes, adds, leaves out or swaps. */
 const maxSlips = 2;
 /** Shorter names are near to too many others. */
@@ -19,7 +21,7 @@ const minGuessed = 6;
 /** Variables that are named almost like a setting, and are none. */
 export function unknownSettings(env: Readonly<Record<string, string | undefined>>): { name: string; meant: string }[] {
   return Object.keys(env).flatMap((name) => {
-    if (known.has(name) || !/^[A-Z][A-Z0-9_]+$/.test(name)) return [];
+    if (known.has(name) || ofOthers.has(name) || !/^[A-Z][A-Z0-9_]+$/.test(name)) return [];
     const [nearest] = settingNames
       .filter((setting) => setting.length >= minGuessed && Math.abs(setting.length - name.length) <= maxSlips)
       .map((setting) => ({ meant: setting, slips: slipsBetween(name, setting) }))

@@ -234,5 +234,5 @@ t.test('every setting that is read has its name in the list, and nothing else ha
 t.test('a name with two slips is near its setting; another word is not', async (t) => {
   const meant = (name: string): string | undefined => unknownSettings({ [name]: 'x' })[0]?.meant;
   for (const [name, setting] of [['TRUST_PROXI', 'TRUST_PROXY'], ['SMPT_URL', 'SMTP_URL'], ['BASEURL', 'BASE_URL'], ['S3_BUCKETS', 'S3_BUCKET'], ['DATADIR', 'DATA_DIR']] as const) t.equal(meant(name), setting, name);
-  for (const name of ['PATH', 'HOME', 'HOSTNAME', 'SHELL', 'USER', 'LANG', 'TERM', 'NODE_ENV', 'NODE_OPTIONS', 'XDG_DATA_DIRS', 'PORT', 'PORTS', 'SWITCHBOARD_CACHE_DIR', 'npm_config_cache', 'MAIL', 'TMPDIR']) t.equal(meant(name), undefined, name);
+  for (const name of ['PATH', 'HOME', 'HOSTNAME', 'SHELL', 'USER', 'LANG', 'TERM', 'NODE_ENV', 'NODE_OPTIONS', 'XDG_DATA_DIRS', 'PORT', 'PORTS', 'SWITCHBOARD_CACHE_DIR', 'npm_config_cache', 'MAIL', 'TMPDIR', 'SSL_CERT_FILE', 'SSL_CERT_DIR']) t.equal(meant(name), undefined, name);
 });
