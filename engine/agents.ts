@@ -20,6 +20,7 @@ import { returnHeld } from './returning.ts';
 import { addAgent, type AgentView, agentView, inviteStatusOf, isActive, ownerOf, putAgent, requireAgent, theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
+import { tellingOfPaused } from './webhook-notices.ts';
 
 export interface InviteParams {
   readonly email: string;
@@ -116,7 +117,7 @@ export const changeAgent = command('agent.update', (ctx, params: { agentId: stri
     groupIds: changes.groupIds === undefined ? agent.groupIds : requireDepartments(ctx, changes.groupIds, params.groupsField),
     canTransfer: changes.canTransfer ?? agent.canTransfer,
   };
-  auditingMembers(ctx, [...new Set([...agent.groupIds, ...next.groupIds])], () => putAgent(ctx, next));
+  tellingOfPaused(ctx, () => auditingMembers(ctx, [...new Set([...agent.groupIds, ...next.groupIds])], () => putAgent(ctx, next)));
   auditChange(ctx, agent, next);
   if (next.email !== agent.email) moveMailbox(ctx, agent, next, params);
   if (!worksIn(next, 'call')) loseTarget(ctx, next);
@@ -157,12 +158,14 @@ export const deactivateAgent = command('agent.deactivate', (ctx, params: { agent
     joinedAt: null,
     deactivatedAt: ctx.at,
   };
-  putAgent(ctx, gone);
-  endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
-  endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
-  endSessionsOf(ctx, agent.id, { forgetOrigins: true });
-  revokeKeysOf(ctx, agent.id);
-  revokeGrantsOf(ctx, agent.id);
+  tellingOfPaused(ctx, () => {
+    putAgent(ctx, gone);
+    endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
+    endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
+    endSessionsOf(ctx, agent.id, { forgetOrigins: true });
+    revokeKeysOf(ctx, agent.id);
+    revokeGrantsOf(ctx, agent.id);
+  });
   ctx.audit({ action: 'agent.deleted', targetKind: 'agent', targetId: agent.id, before: agentView(agent, theRoster(ctx)), after: agentView(gone, theRoster(ctx)) });
   loseTarget(ctx, gone);
   returnHeld(ctx, gone.id);

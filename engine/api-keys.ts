@@ -3,13 +3,16 @@
 
 import { type ApiKeyRecord, apiKeysOf, findApiKey, findApiKeyByHash, insertApiKey, liveApiKeys, updateApiKey } from '../store/api-keys.ts';
 import { requireAdmin } from './access.ts';
+import { mailAccountNotice, type Origin } from './account-notices.ts';
 import { refuse } from './errors.ts';
+import { oneLine } from './lines.ts';
 import { hashOf, locatorOf, workspaceIdIn } from './locator.ts';
 import { isActive, theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
-import type { Grant, GrantedScope } from './scopes.ts';
+import { type Grant, type GrantedScope, scopes } from './scopes.ts';
+import { tellingOfPaused } from './webhook-notices.ts';
 
 export interface ApiKeyView {
   readonly id: string;
@@ -35,7 +38,7 @@ const usedEveryMs = 60_000;
 const apiKeyKind: ActorKind<ApiKeyRecord> = { name: 'apiKey', load: findApiKeyByHash };
 
 /** The text is in the answer and nowhere else. Refuses admin_required, semantic_error when there are too many. */
-export const createApiKey = command('apiKey.create', (ctx, params: { name: string; scopes: readonly GrantedScope[]; mode: 'live' | 'test' }): ApiKeyView & { key: string } => {
+export const createApiKey = command('apiKey.create', (ctx, params: { name: string; scopes: readonly GrantedScope[]; mode: 'live' | 'test'; origin?: Origin }): ApiKeyView & { key: string } => {
   const admin = requireAdmin(ctx);
   if (liveApiKeys(ctx.db).length >= maxKeys) refuse('semantic_error', { message: `A workspace may have ${maxKeys} keys. Delete one that is no longer used.`, detail: { maxKeys } });
   const prefix = `sk_${params.mode}_${ctx.ids.secret(shownBytes)}`;
@@ -54,14 +57,34 @@ export const createApiKey = command('apiKey.create', (ctx, params: { name: strin
   };
   insertApiKey(ctx.db, record);
   ctx.audit({ action: 'api_key.created', targetKind: 'api_key', targetId: record.id, after: viewOf(record) });
+  mailAccountNotice(ctx, admin, {
+    subject: 'An API key was made in your name',
+    text: [`The API key ${named(record)} acts as you. It may:`, mayOf(record), 'It goes on until it is revoked, also when you sign out or choose a new password.'].join('\n\n'),
+    origin: params.origin,
+    advice: 'If this was not you, revoke it under Settings, API keys, and choose a new password with "Forgot it?" on the sign-in page.',
+  });
   return { ...viewOf(record), key };
 });
 
 /** From then on the key counts nowhere. Refuses admin_required, not_found. */
 export const revokeApiKey = command('apiKey.delete', (ctx, params: { keyId: string }): void => {
-  requireAdmin(ctx);
-  revoke(ctx, findApiKey(ctx.db, params.keyId) ?? refuse('not_found'));
+  const caller = requireAdmin(ctx);
+  const record = findApiKey(ctx.db, params.keyId) ?? refuse('not_found');
+  tellingOfPaused(ctx, () => revoke(ctx, record));
+  const maker = theRoster(ctx).agents.get(record.createdByAgentId);
+  if (maker !== undefined && maker.id !== caller.id) mailAccountNotice(ctx, maker, { subject: 'An API key of yours was revoked', text: `The API key ${named(record)} opens nothing any more.`, advice: 'If a program of yours still needs one, make another.' });
 });
+
+/** As people tell it from others. */
+function named({ name, prefix }: Pick<ApiKeyRecord, 'name' | 'prefix'>): string {
+  return `${oneLine(name)} (${prefix}…)`;
+}
+
+function mayOf(record: ApiKeyRecord): string {
+  if (record.mode === 'test') return '- try out one-time codes, without sending any';
+  const granted = scopesOf(record);
+  return (granted.includes('*') ? ['everything that you may do yourself'] : granted.map((scope) => (scope === '*' ? '' : scopes[scope].summary))).map((line) => `- ${line}`).join('\n');
+}
 
 /** An admin leaves, and its keys with it: they do not come back when it does. */
 export function revokeKeysOf(ctx: Context, agentId: string): void {

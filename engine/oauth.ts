@@ -3,6 +3,7 @@
 // RFC 6749 §4.1, §6; RFC 7009; RFC 7636; RFC 9700 §4.14. Specification 5.14, decisions 4.2.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { AgentRecord } from '../store/agents.ts';
 import {
   deleteOAuthCode,
   deleteOAuthToken,
@@ -15,19 +16,22 @@ import {
   type OAuthCodeRecord,
   type OAuthGrantRecord,
   type OAuthTokenRecord,
-  revokeOAuthGrant,
+  noteOAuthGrantUse,
   revokeOAuthOfAgent,
   useOAuthCode,
   useOAuthToken,
 } from '../store/oauth-grants.ts';
+import { mailAccountNotice, type Origin } from './account-notices.ts';
 import { accessTokenMs, oauthCodeMs, refreshTokenMs } from './limits.ts';
+import { oneLine } from './lines.ts';
 import { hashOf, locatorOf, workspaceIdIn } from './locator.ts';
+import { endGrant } from './oauth-grants.ts';
 import { scopesIn } from './oauth-request.ts';
 import { isActive, theRoster } from './roster.ts';
 import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
-import { allowable } from './scopes.ts';
+import { allowable, type Scope, scopes } from './scopes.ts';
 
 /** What /oauth/token answers when it gives nothing (RFC 6749 §5.2), and the status that goes with it. */
 export const tokenErrors = {
@@ -57,6 +61,8 @@ export type TokenOutcome = TokenPair | TokenRefusal;
 
 const kinds = { code: 'oac_', access: 'oat_', refresh: 'ort_' } as const;
 const secretBytes = 32;
+/** How exactly lastUsedAt is kept. */
+const usedEveryMs = 60_000;
 /** RFC 7636 §4.1. */
 const verifierForm = /^[A-Za-z0-9\-._~]{43,128}$/;
 
@@ -78,28 +84,42 @@ export interface Consent {
 }
 
 /** The agent said yes, to what it can allow at all. The code is exchanged once, within a minute. */
-export const giveConsent = command('oauth.consent', (ctx, consent: Consent & { appName: string }): string => {
-  const { appName, ...rest } = consent;
+export const giveConsent = command('oauth.consent', (ctx, consent: Consent & { appName: string; origin?: Origin }): string => {
+  const { appName, origin, ...rest } = consent;
   const agent = theRoster(ctx).agents.get(consent.agentId);
   const granted = allowable(consent.scopes, agent?.role ?? 'agent');
   const code = secretOf(ctx, 'code');
   insertOAuthCode(ctx.db, { ...rest, scopes: granted, hash: hashOf(code), expiresAt: isoTime(ctx.nowMs + oauthCodeMs), grantId: null });
   ctx.audit({ actorAgentId: consent.agentId, action: 'oauth_app.authorized', targetKind: 'oauth_app', targetId: null, context: { clientId: consent.clientId, name: appName, scopes: granted } });
+  if (agent !== undefined) mailConsent(ctx, agent, { appName, granted, origin });
   return code;
 });
+
+function mailConsent(ctx: Context, agent: AgentRecord, { appName, granted, origin }: { appName: string; granted: readonly string[]; origin: Origin | undefined }): void {
+  const name = oneLine(appName);
+  // What was asked for are names of the table (judgeRequest).
+  const may = granted.map((scope) => `- ${scopes[scope as Scope].summary}`);
+  mailAccountNotice(ctx, agent, {
+    subject: 'You allowed an app to act for you',
+    text: [`You allowed ${name} to act in your name. It may:`, may.join('\n'), 'It goes on until you withdraw it, under Settings, Allowed apps.'].join('\n\n'),
+    origin,
+    advice: 'If this was not you, withdraw it there, choose a new password with "Forgot it?" on the sign-in page, and tell an admin.',
+  });
+}
 
 export const exchangeCode = command('oauth.exchangeCode', (ctx, params: { code: string; clientId: string; appScopes: readonly string[]; redirectUri: string; codeVerifier: string | undefined }): TokenOutcome => {
   const code = findOAuthCode(ctx.db, hashOf(params.code));
   if (code === undefined || code.clientId !== params.clientId) return refusedGrant('The code is not known.');
   if (code.grantId !== null) {
-    revokeOAuthGrant(ctx.db, code.grantId, ctx.at);
+    const given = findOAuthGrant(ctx.db, code.grantId);
+    if (given !== undefined) endGrant(ctx, given, 'code_used_twice');
     return refusedGrant('The code was used before; what it was exchanged for is revoked.');
   }
   if (ctx.at >= code.expiresAt) return refusedGrant('The code has expired.');
   if (code.redirectUri !== params.redirectUri) return refusedGrant('redirect_uri is not the one that the code was sent to.');
   if (!provesPossession(code.codeChallenge, params.codeVerifier)) return spendCode(ctx, code, 'code_verifier does not fit the code_challenge; the code counts no longer.');
   if (!mayAct(ctx, code.agentId)) return refusedGrant('The agent is no longer there.');
-  const grant: OAuthGrantRecord = { id: ctx.ids.uuid(), clientId: code.clientId, agentId: code.agentId, scopes: code.scopes, createdAt: ctx.at, revokedAt: null };
+  const grant: OAuthGrantRecord = { id: ctx.ids.uuid(), clientId: code.clientId, agentId: code.agentId, scopes: code.scopes, createdAt: ctx.at, lastUsedAt: null, revokedAt: null };
   insertOAuthGrant(ctx.db, grant);
   useOAuthCode(ctx.db, code.hash, grant.id);
   return issuePair(ctx, grant, inForce(ctx, grant, params.appScopes));
@@ -116,7 +136,7 @@ export const refreshTokens = command('oauth.refresh', (ctx, params: { refreshTok
   if (found?.token.kind !== 'refresh') return refusedGrant('The refresh token is not known.');
   const { token, grant } = found;
   if (token.usedAt !== null) {
-    revokeOAuthGrant(ctx.db, grant.id, ctx.at);
+    endGrant(ctx, grant, 'refresh_token_used_twice');
     return { ...refusedGrant('The refresh token was used before; its whole family is revoked.'), mustConsentAgain: true };
   }
   if (grant.revokedAt !== null || !mayAct(ctx, grant.agentId)) return { ...refusedGrant('The refresh token was revoked.'), mustConsentAgain: true };
@@ -132,7 +152,7 @@ export const refreshTokens = command('oauth.refresh', (ctx, params: { refreshTok
 export const revokeToken = command('oauth.revoke', (ctx, params: { token: string; clientId: string }): void => {
   const found = findOfClient(ctx, params.token, params.clientId);
   if (found === undefined) return;
-  if (found.token.kind === 'refresh') revokeOAuthGrant(ctx.db, found.grant.id, ctx.at);
+  if (found.token.kind === 'refresh') endGrant(ctx, found.grant, 'given_back');
   else deleteOAuthToken(ctx.db, found.token.hash);
 });
 
@@ -142,20 +162,26 @@ export function revokeGrantsOf(ctx: Context, agentId: string): void {
 }
 
 export interface KnownAppToken {
+  readonly grantId: string;
   readonly clientId: string;
   readonly agentId: string;
   readonly scopes: readonly string[];
   /** False once it was revoked or its agent left. */
   readonly counts: boolean;
+  /** Its use has not been noted for a while. */
+  readonly isUseNews: boolean;
 }
 
 /** Undefined for what is no access token, or an expired one. Whether the app is still there is another question. */
-export function findAccess(view: Pick<View, 'db' | 'state' | 'at'>, text: string): KnownAppToken | undefined {
+export function findAccess(view: Pick<View, 'db' | 'state' | 'at' | 'nowMs'>, text: string): KnownAppToken | undefined {
   const token = findOAuthToken(view.db, hashOf(text));
   const grant = token === undefined ? undefined : findOAuthGrant(view.db, token.grantId);
   if (token?.kind !== 'access' || grant === undefined || view.at >= token.expiresAt) return undefined;
-  return { clientId: grant.clientId, agentId: grant.agentId, scopes: token.scopes, counts: grant.revokedAt === null && mayAct(view, grant.agentId) };
+  const isUseNews = grant.lastUsedAt === null || view.nowMs - Date.parse(grant.lastUsedAt) >= usedEveryMs;
+  return { grantId: grant.id, isUseNews, clientId: grant.clientId, agentId: grant.agentId, scopes: token.scopes, counts: grant.revokedAt === null && mayAct(view, grant.agentId) };
 }
+
+export const noteGrantUse = command('oauth.use', (ctx, params: { grantId: string }): void => noteOAuthGrantUse(ctx.db, params.grantId, ctx.at));
 
 /** RFC 7636 §4.6. A verifier without a challenge is refused too, or a stolen code could be made to look as if it never had one (RFC 9700 §4.8). */
 export function provesPossession(challenge: string | null, verifier: string | undefined): boolean {

@@ -12,6 +12,7 @@ import type { Context, View } from './runtime/context.ts';
 import type { DeadlineParams } from './runtime/deadlines.ts';
 import type { OutboxItem, OutboxOutcome } from './runtime/outbox.ts';
 import { queueDelivery, theWebhooks, webhookDeliveryKind } from './webhook-feed.ts';
+import { mailDisabled } from './webhook-notices.ts';
 import { localRightsOf, whyPaused } from './webhook-rights.ts';
 import { disableDeadline, dropWebhook, putWebhook, requireWebhook, type WebhookOf, webhookView } from './webhooks.ts';
 
@@ -135,6 +136,7 @@ function disable(ctx: Context, webhook: WebhookRecord, why: { readonly failingSi
   putWebhook(ctx, disabled);
   ctx.clearDeadline(disableDeadline, webhook.id);
   ctx.audit({ action: 'webhook.disabled', targetKind: 'webhook', targetId: webhook.id, before: webhookView(ctx, webhook), after: webhookView(ctx, disabled), context: why });
+  mailDisabled(ctx, webhook, 'answer' in why);
 }
 
 function noteHealth(ctx: Context, webhook: WebhookRecord, isTaken: boolean): void {

@@ -2,7 +2,7 @@
 // the caller may do is not asked here; what a key was limited to is handed on.
 
 import { findByText, isApiKey, noteApiKeyUse, workspaceOfApiKey } from '../engine/api-keys.ts';
-import { findAccess, isAppToken, workspaceOfToken } from '../engine/oauth.ts';
+import { findAccess, isAppToken, noteGrantUse, workspaceOfToken } from '../engine/oauth.ts';
 import { findSession, isUseNews, noteSessionUse } from '../engine/agent-sessions.ts';
 import { refuse } from '../engine/errors.ts';
 import { isActive, theRoster } from '../engine/roster.ts';
@@ -117,13 +117,15 @@ export function workspaceOf(token: string, services: Pick<Services, 'accessToken
 }
 
 /** The agent that allowed the app, limited to what it allowed and to what the app still registers. Refuses unauthorized, token_revoked. */
-function appCredential(token: string, services: Pick<Services, 'engine' | 'config'>): Credential {
+function appCredential(token: string, services: Pick<Services, 'engine' | 'config' | 'log'>): Credential {
   const workspaceId = workspaceOfToken(token) ?? refuse('unauthorized');
   const workspace = services.engine.workspace(workspaceId) ?? refuse('unauthorized');
-  const { clientId, agentId, scopes, counts } = findAccess(workspace.view(systemCaller), token) ?? refuse('unauthorized');
+  const { grantId, clientId, agentId, scopes, counts, isUseNews } = findAccess(workspace.view(systemCaller), token) ?? refuse('unauthorized');
   const client = counts ? clientOf(services, clientId) : undefined;
   const granted = client && withinApp(services, client, { workspaceId, scopes });
   if (client === undefined || granted === undefined) refuse('token_revoked', { message: 'The app may no longer do this. Ask for consent again.' });
+  // Nobody waits for it, as with a key's.
+  if (isUseNews) services.engine.execute(noteGrantUse, { workspaceId, caller: systemCaller, params: { grantId } }).catch((error: unknown) => services.log.warn({ workspaceId, err: error }, 'the use of a grant could not be noted'));
   return { caller: { kind: 'agent', agentId, through: { by: 'app', id: clientId, name: client.app.name } }, workspaceId, grant: { by: 'app', id: clientId, scopes: granted, mode: 'live' } };
 }
 

@@ -228,6 +228,15 @@ export const OAuthApp = Type.Object({
   status: Type.Enum(['development', 'live'], { description: 'development: for its own workspace alone, until the operator of the server lists it in OAUTH_LIVE_APPS.' }),
   createdAt: Time,
 });
+export const OAuthGrant = Type.Object({
+  id: Id,
+  agentId: Type.String({ format: 'uuid', description: 'Who allowed it.' }),
+  clientId: Type.String(),
+  appName: Type.String(),
+  scopes: Type.Array(Type.String()),
+  createdAt: Time,
+  lastUsedAt: nullable(Type.String({ format: 'date-time', description: 'To the minute.' })),
+});
 export const Webhook = Type.Object({
   id: Id,
   url: Type.String(),

@@ -15,6 +15,7 @@ import { conversationRoutes } from './routes/conversations.ts';
 import { emailRoutes } from './routes/email.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { oauthAppRoutes } from './routes/oauth-apps.ts';
+import { oauthGrantRoutes } from './routes/oauth-grants.ts';
 import { oauthRoutes } from './routes/oauth.ts';
 import { pageRoutes } from './routes/pages.ts';
 import { phoneNumberRoutes } from './routes/phone-numbers.ts';
@@ -70,6 +71,7 @@ export const apiRoutes: readonly Route[] = [
   ...verificationServiceRoutes,
   ...verificationWebhookRoutes,
   ...oauthAppRoutes,
+  ...oauthGrantRoutes,
   ...oauthRoutes,
   ...widgetFileRoutes,
   ...pageRoutes,

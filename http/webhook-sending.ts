@@ -8,6 +8,7 @@ import type { Ids } from '../engine/runtime/ids.ts';
 import { type Delivered, type OutboxItem, OutsideFailure } from '../engine/runtime/outbox.ts';
 import type { Grant } from '../engine/scopes.ts';
 import { deliveryEnds, maxRetryAfterMs } from '../engine/webhook-deliveries.ts';
+import { workspaceOfClient } from '../engine/oauth-apps.ts';
 import { theWebhooks } from '../engine/webhook-feed.ts';
 import { holderOfWebhook, type PausedReason, whyPaused } from '../engine/webhook-rights.ts';
 import { webhookSecretName } from '../engine/webhooks.ts';
@@ -39,6 +40,7 @@ export async function sendWebhook(sending: WebhookSending, item: Pick<OutboxItem
   const webhook = view && theWebhooks(view).find(({ id }) => id === delivery?.webhookId);
   if (delivery === undefined || webhook === undefined) throw new OutsideFailure('the webhook was deleted', { permanent: true });
   if (webhook.status === 'disabled') throw new OutsideFailure('the webhook is disabled', { permanent: true });
+  if (webhook.appId !== null) await sending.engine.whenOpen(workspaceOfClient(webhook.appId) ?? '');
   const body = bodyFor(sending, item.workspaceId, webhook, delivery.body);
   const message = { id: delivery.id, timestamp: String(Math.floor(sending.clock.now() / 1000)), body };
   const signatures = signingKeys(sending, item.workspaceId, webhook).map((key) => signatureOf(key, message));

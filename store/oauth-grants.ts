@@ -9,6 +9,8 @@ export interface OAuthGrantRecord {
   readonly agentId: string;
   readonly scopes: readonly string[];
   readonly createdAt: string;
+  /** To the minute. */
+  readonly lastUsedAt: string | null;
   readonly revokedAt: string | null;
 }
 
@@ -42,18 +44,30 @@ function fromRow<Record>(row: Row<Record> | undefined): Record | undefined {
 }
 
 export function insertOAuthGrant(db: Database, grant: OAuthGrantRecord): void {
-  db.run('INSERT INTO oauthGrant (id, clientId, agentId, scopes, createdAt, revokedAt) VALUES (@id, @clientId, @agentId, @scopes, @createdAt, @revokedAt)', { ...grant, scopes: toJson(grant.scopes) });
+  db.run('INSERT INTO oauthGrant (id, clientId, agentId, scopes, createdAt, lastUsedAt, revokedAt) VALUES (@id, @clientId, @agentId, @scopes, @createdAt, @lastUsedAt, @revokedAt)', { ...grant, scopes: toJson(grant.scopes) });
 }
 
 export function findOAuthGrant(db: Database, grantId: string): OAuthGrantRecord | undefined {
   return fromRow<OAuthGrantRecord>(db.get('SELECT * FROM oauthGrant WHERE id = ?', [grantId]));
 }
 
+/** Some token of it can still be used. */
+const isLive = `revokedAt IS NULL AND EXISTS (SELECT 1 FROM oauthToken WHERE grantId = oauthGrant.id AND usedAt IS NULL AND expiresAt > @at)`;
+
+/** Those of one agent, or of all, newest first. */
+export function liveOAuthGrants(db: Database, of: { agentId: string | null; at: string; limit: number }): OAuthGrantRecord[] {
+  const rows = db.all<Row<OAuthGrantRecord>>(`SELECT * FROM oauthGrant WHERE (@agentId IS NULL OR agentId = @agentId) AND ${isLive} ORDER BY createdAt DESC, id DESC LIMIT @limit`, { ...of });
+  return rows.map((row) => ({ ...row, scopes: fromJson<string[]>(row.scopes) }));
+}
+
+export function noteOAuthGrantUse(db: Database, grantId: string, at: string): void {
+  db.run('UPDATE oauthGrant SET lastUsedAt = ? WHERE id = ?', [at, grantId]);
+}
+
 /** What this agent allows the app by all grants that still have a token to be used. */
 export function liveScopesOfApp(db: Database, of: { clientId: string; agentId: string; at: string }): string[] {
   const rows = db.all<{ scopes: string }>(
-    `SELECT scopes FROM oauthGrant AS one WHERE clientId = @clientId AND agentId = @agentId AND revokedAt IS NULL
-       AND EXISTS (SELECT 1 FROM oauthToken WHERE grantId = one.id AND usedAt IS NULL AND expiresAt > @at)`,
+    `SELECT scopes FROM oauthGrant WHERE clientId = @clientId AND agentId = @agentId AND ${isLive}`,
     { ...of },
   );
   return [...new Set(rows.flatMap(({ scopes }) => fromJson<string[]>(scopes)))];
@@ -67,6 +81,11 @@ export function revokeOAuthGrant(db: Database, grantId: string, at: string): voi
 export function revokeOAuthOfAgent(db: Database, agentId: string, at: string): void {
   db.run('UPDATE oauthGrant SET revokedAt = ? WHERE agentId = ? AND revokedAt IS NULL', [at, agentId]);
   db.run('DELETE FROM oauthCode WHERE agentId = ? AND grantId IS NULL', [agentId]);
+}
+
+/** Codes that the app was given for this agent and has not exchanged yet. */
+export function deleteUnusedOAuthCodes(db: Database, of: { clientId: string; agentId: string }): void {
+  db.run('DELETE FROM oauthCode WHERE clientId = @clientId AND agentId = @agentId AND grantId IS NULL', { ...of });
 }
 
 export function insertOAuthCode(db: Database, code: OAuthCodeRecord): void {

@@ -462,6 +462,7 @@ t.test('[5.14] tokens', async (t) => {
     const leaver = await service.agent(owner);
     const tokens = await tokensOf(service, app, leaver, { scope });
     const code = await consentOf(service, app, leaver);
+    for (let told = 0; told < 2; told += 1) await service.mail(leaver.email);
     await service.delete(`/agents/${leaver.agentId}`, owner.token);
     await service.post(`/agents/${leaver.agentId}/resend-invite`, undefined, owner.token);
     const invitation = await service.mail(leaver.email);

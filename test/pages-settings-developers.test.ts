@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { noBrowser } from './support/chromium.ts';
 import { makeKey } from './support/keys.ts';
 import { ManualClock } from './support/manual-clock.ts';
+import { registerApp, tokensOf } from './support/oauth.ts';
 import { startPages } from './support/pages.ts';
 import { Receiver } from './support/receiver.ts';
 import { startService } from './support/service.ts';
@@ -87,6 +88,27 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
     await button(dialog, 'Delete it').click();
     await page.getByText('No apps yet').waitFor();
     await page.close();
+  });
+
+  t.test('allowed apps: of everybody for an admin, one\'s own for an agent, turned away', async (t) => {
+    const app = await registerApp(service, owner, { name: hostile, scopes: ['agents:read'] });
+    const colleague = await service.agent(owner, { name: 'Ann' });
+    await tokensOf(service, app, owner, { scope: 'agents:read' });
+    const { access_token: token } = await tokensOf(service, app, colleague, { scope: 'agents:read' });
+    const page = await open('allowed-apps');
+    await button(page, `Turn away ${hostile}, let in by you`).waitFor();
+    await usable(t, page);
+    await button(page, `Turn away ${hostile}, let in by Ann`).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('the name of Ann, who is told by mail').waitFor();
+    await button(dialog, 'Turn it away').click();
+    await notice(page, 'The app is turned away.');
+    t.equal(await button(page, `Turn away ${hostile}, let in by Ann`).count(), 0);
+    t.equal((await service.get('/agents', token)).status, 401);
+    await page.close();
+    const own = await pages.open('/settings/allowed-apps', { token: colleague.token });
+    await own.getByText('No app is let in').waitFor();
+    await own.close();
   });
 
   t.test('webhooks: added, delivered, sent again, deleted', async (t) => {

@@ -475,14 +475,14 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     const sections = async (page: Page): Promise<string> => (await page.getByRole('navigation', { name: 'Settings' }).getByRole('link').allTextContents()).join();
     const own = await pages.open('/settings', { token: member.token });
     await own.waitForURL(`${service.url}/settings/saved-replies`);
-    t.equal(await sections(own), 'Saved replies,Knowledge');
+    t.equal(await sections(own), 'Saved replies,Knowledge,Allowed apps');
     await own.goto(`${service.url}/settings/sites`);
     await own.getByText('Not for your role').waitFor();
     await own.context().close();
 
     const page = await pages.open('/settings', { token: supervisor.token });
     await page.waitForURL(`${service.url}/settings/agents`);
-    t.equal(await sections(page), 'Agents,Saved replies,Knowledge,Campaigns,Goals');
+    t.equal(await sections(page), 'Agents,Saved replies,Knowledge,Campaigns,Goals,Allowed apps');
     await page.getByRole('row').filter({ hasText: owner.email }).waitFor();
     t.equal(await page.getByRole('button', { name: 'Invite an agent' }).count(), 0);
     t.equal(await page.getByRole('row').filter({ hasText: owner.email }).getByRole('button').count(), 0);

@@ -46,10 +46,10 @@ export const oauthAppRoutes = [
     body: Type.Object({ name: Name, redirectUris: RedirectUris, scopes: Scopes, public: Type.Optional(Type.Boolean()) }),
     reply: { status: 201, schema: Type.Object({ ...App.properties, clientSecret: nullable(Type.String()) }) },
     refusals: ['semantic_error'],
-    async run({ workspaceId, caller, body: { name, redirectUris, scopes, public: isPublic = false } }, services) {
+    async run({ workspaceId, caller, ip, userAgent, body: { name, redirectUris, scopes, public: isPublic = false } }, services) {
       const clientId = clientIdOf(workspaceId, services.ids.secret(clientIdBytes));
       const fresh = isPublic ? { clientSecret: null, sealedSecret: null } : freshClientSecret(services, clientId);
-      const app = await services.engine.execute(createApp, { workspaceId, caller, params: { name, redirectUris, scopes, clientId, sealedSecret: fresh.sealedSecret } });
+      const app = await services.engine.execute(createApp, { workspaceId, caller, params: { name, redirectUris, scopes, clientId, sealedSecret: fresh.sealedSecret, origin: { address: ip, userAgent } } });
       return { ...viewOf(services, app), clientSecret: fresh.clientSecret };
     },
   }),
@@ -81,7 +81,7 @@ export const oauthAppRoutes = [
     body: Type.Object({ name: Type.Optional(Name), redirectUris: Type.Optional(RedirectUris), scopes: Type.Optional(Scopes) }),
     reply: { status: 200, schema: App },
     refusals: [],
-    run: async ({ workspaceId, caller, params: { appId }, body }, services) => viewOf(services, await services.engine.execute(changeApp, { workspaceId, caller, params: { appId, changes: body } })),
+    run: async ({ workspaceId, caller, ip, userAgent, params: { appId }, body }, services) => viewOf(services, await services.engine.execute(changeApp, { workspaceId, caller, params: { appId, changes: body, origin: { address: ip, userAgent } } })),
   }),
 
   route({
@@ -96,7 +96,7 @@ export const oauthAppRoutes = [
     params: Params,
     reply: { status: 204, schema: null },
     refusals: [],
-    run: ({ workspaceId, caller, params: { appId } }, { engine }) => engine.execute(removeApp, { workspaceId, caller, params: { appId } }),
+    run: ({ workspaceId, caller, ip, userAgent, params: { appId } }, { engine }) => engine.execute(removeApp, { workspaceId, caller, params: { appId, origin: { address: ip, userAgent } } }),
   }),
 
   route({
@@ -111,11 +111,11 @@ export const oauthAppRoutes = [
     params: Params,
     reply: { status: 200, schema: Type.Object({ ...App.properties, clientSecret: Type.String() }) },
     refusals: ['semantic_error'],
-    async run({ workspaceId, caller, params: { appId } }, services) {
+    async run({ workspaceId, caller, ip, userAgent, params: { appId } }, services) {
       const view = (services.engine.workspace(workspaceId) ?? refuse('unauthorized')).view(caller);
       const { clientId } = requireApp(view, appId);
       const { clientSecret, sealedSecret } = freshClientSecret(services, clientId);
-      const app = await services.engine.execute(rotateAppSecret, { workspaceId, caller, params: { appId, sealedSecret } });
+      const app = await services.engine.execute(rotateAppSecret, { workspaceId, caller, params: { appId, sealedSecret, origin: { address: ip, userAgent } } });
       return { ...viewOf(services, app), clientSecret };
     },
   }),

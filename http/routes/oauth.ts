@@ -83,7 +83,7 @@ export const oauthRoutes = [
       if (client === undefined || !mayServe(services, client, workspaceId)) return again('This app is in development: only its own workspace can use it.', 403);
       if (allowable(request.scopes, found.agent.role).length === 0) return again('Only an admin can allow what this app asks for.', 403);
       const { redirectUri, codeChallenge, app } = request;
-      const params = { clientId: app.clientId, appName: app.name, agentId: found.agent.id, redirectUri, scopes: request.scopes, codeChallenge };
+      const params = { clientId: app.clientId, appName: app.name, agentId: found.agent.id, redirectUri, scopes: request.scopes, codeChallenge, origin };
       return goBack(services, request, { code: await services.engine.execute(giveConsent, { workspaceId, caller: systemCaller, params }) });
     },
   }),

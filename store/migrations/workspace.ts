@@ -40,6 +40,7 @@ import { mailOnMessages } from './workspace/0038-mail-on-messages.ts';
 import { lostTargets } from './workspace/0039-lost-targets.ts';
 import { codesApart } from './workspace/0040-codes-apart.ts';
 import { visitorNetworks } from './workspace/0041-visitor-networks.ts';
+import { grantUses } from './workspace/0042-grant-uses.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
 export const workspaceMigrations: readonly Migration[] = [
@@ -84,4 +85,5 @@ export const workspaceMigrations: readonly Migration[] = [
   lostTargets,
   codesApart,
   visitorNetworks,
+  grantUses,
 ];

@@ -2,6 +2,7 @@
 // do not belong.
 
 import { claimLine, deliver, ringLine } from './calls.ts';
+import { registerApp, tokensOf } from './oauth.ts';
 import type { Customer, Person, Service } from './service.ts';
 
 export interface Things {
@@ -45,7 +46,9 @@ export async function oneOfEverything(service: Service, owner: Person & { siteId
   await service.post(`/conversations/${chat.id}/notes`, { body: `To be told ${mark}` }, token);
   const { deliveries } = (await service.get(`/webhooks/${webhook.body.id}/deliveries`, token)).body;
   const verifyService = await service.post('/verify/services', { name: `Sign-in ${mark}` }, token);
-  const app = await service.post('/oauth-apps', { name: 'An app', redirectUris: ['https://app.example/'], scopes: ['agents:read'] }, token);
+  const app = await registerApp(service, owner, { name: 'An app', scopes: ['agents:read'] });
+  await tokensOf(service, app, owner, { scope: 'agents:read' });
+  const { grants } = (await service.get('/me/grants', token)).body;
   const verification = await service.post('/verify', { to: 'a@example.com', channel: 'email' }, key.body.key);
   const factor = await service.post('/verify/totp/enroll', { identity: 'a@example.com' }, key.body.key);
   const sessions = await service.get('/me/sessions', token);
@@ -69,7 +72,8 @@ export async function oneOfEverything(service: Service, owner: Person & { siteId
     webhookId: webhook.body.id,
     deliveryId: deliveries[0].id,
     serviceId: verifyService.body.id,
-    appId: app.body.id,
+    appId: app.id,
+    grantId: grants[0].id,
     verificationId: verification.body.id,
     factorId: factor.body.factorId,
     visitorId: chat.customer.visitorId,

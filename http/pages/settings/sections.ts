@@ -35,6 +35,7 @@ export const sections: readonly SettingsSection[] = [
   { slug: 'campaigns', title: 'Campaigns', group: 'Answers and outreach', icon: 'megaphone', role: 'supervisor', words: 'proactive messages', load: async () => (await import('./one/campaigns.tsx')).Campaigns },
   { slug: 'goals', title: 'Goals', group: 'Answers and outreach', icon: 'flag', role: 'supervisor', words: 'conversions', load: async () => (await import('./one/goals.tsx')).Goals },
   { slug: 'billing', title: 'Billing', group: 'Account', icon: 'card', role: 'admin', words: 'plan seats invoices', load: async () => (await import('./two/billing.tsx')).Billing },
+  { slug: 'allowed-apps', title: 'Allowed apps', group: 'Account', icon: 'link', role: 'agent', words: 'oauth consent withdraw revoke grants', load: async () => (await import('./two/allowed-apps.tsx')).AllowedApps },
   { slug: 'audit-log', title: 'Audit log', group: 'Account', icon: 'list', role: 'admin', words: 'history changes', load: async () => (await import('./two/audit-log.tsx')).AuditLog },
   { slug: 'data', title: 'Data and privacy', group: 'Account', icon: 'download', role: 'admin', words: 'export erase gdpr forget customer backup', load: async () => (await import('./two/data.tsx')).Data },
   { slug: 'api-keys', title: 'API keys', group: 'For developers', icon: 'key', role: 'admin', load: async () => (await import('./two/api-keys.tsx')).ApiKeys },

@@ -130,7 +130,7 @@ function KeyDialog({ onMade, onClose }: { readonly onMade: (made: ApiKey & { rea
         <TextField label="Name" maxLength={120} placeholder="Shop" value={name} onValue={(next) => form.set('name', next)} error={form.errorOf('name')} hint="The program that it is for." />
         <Checkbox label={everything.label} hint="Needed for settings. Give it only to programs that you trust as yourself." checked={all} onChecked={(next) => form.set('all', next)} />
         {!all && <CheckList wide label="Or only to" items={scopes.map(({ scope, label }) => ({ value: scope, label }))} chosen={chosen} onChosen={(next) => form.set('scopes', next)} error={form.errorOf('scopes')} />}
-        <Checkbox label="A test key" hint="Sends no one-time codes: the code is always 000000. Everything else is real." checked={test} onChecked={(next) => form.set('isTest', next)} />
+        <Checkbox label="A test key" hint="For trying out one-time codes, and nothing else: none is sent, the code is always 000000." checked={test} onChecked={(next) => form.set('isTest', next)} />
       </Form>
     </Dialog>
   );

@@ -45,6 +45,13 @@ export function actorOf({ actorAgentId }: Pick<AuditEntry, 'actorAgentId'>, name
 
 type Tell = (entry: AuditEntry, names: Names) => string;
 
+/** Why an app's consent ended by itself. */
+const endReasons: Readonly<Record<string, string>> = {
+  given_back: 'the app gave it back',
+  code_used_twice: 'a code of it was used twice',
+  refresh_token_used_twice: 'a token of it was used twice',
+};
+
 const deeds: Readonly<Record<string, Tell>> = {
   'agent.invited': (entry, names) => (field(entry.context, 'resent') === undefined ? `invited ${nameIn(entry)}` : `sent ${target(entry, names)} the invitation again`),
   'agent.joined': () => 'joined',
@@ -92,6 +99,8 @@ const deeds: Readonly<Record<string, Tell>> = {
   'oauth_app.deleted': (entry) => `deleted the app ${quoted(nameIn(entry))}`,
   'oauth_app.secret_rotated': () => 'gave an app another secret',
   'oauth_app.authorized': (entry) => `let in the app ${quoted(field(entry.context, 'name') ?? '')}`,
+  'oauth_app.withdrawn': (entry, names) => `withdrew what ${names.agent(field(entry.context, 'agentId') ?? '')} allowed the app ${quoted(field(entry.context, 'name') ?? '')}`,
+  'oauth_app.ended': (entry, names) => `ended what ${names.agent(field(entry.context, 'agentId') ?? '')} allowed an app, because ${endReasons[field(entry.context, 'reason') ?? ''] ?? 'it was over'}`,
   'webhook.created': (entry) => `added a webhook to ${field(entry.after, 'url') ?? 'an address'}`,
   'webhook.deleted': (entry) => `deleted the webhook to ${field(entry.before, 'url') ?? 'an address'}`,
   'webhook.updated': (entry) => `changed the webhook to ${field(entry.after, 'url') ?? 'an address'}`,

@@ -1,0 +1,74 @@
+// What agents allowed apps to do in their name. Specification 5.14.
+
+import Type from 'typebox';
+import { appScopes } from '../../engine/oauth-apps.ts';
+import { listGrants, maxListedGrants, type WhoseGrants, withdrawGrant } from '../../engine/oauth-grants.ts';
+import type { View } from '../../engine/runtime/context.ts';
+import { findOAuthGrant, type OAuthGrantRecord } from '../../store/oauth-grants.ts';
+import { clientOf, withinApp } from '../oauth-clients.ts';
+import { OAuthGrant } from '../record-schemas.ts';
+import { type Access, type Route, route } from '../route.ts';
+import { Id } from '../schemas.ts';
+import type { Services } from '../services.ts';
+
+const tag = 'OAuth apps';
+const Grant = Type.Object({ ...OAuthGrant.properties, scopes: Type.Array(Type.Enum([...appScopes])) });
+
+interface Of {
+  readonly whose: WhoseGrants;
+  readonly path: string;
+  readonly noun: string;
+  readonly words: { readonly list: string; readonly withdraw: string };
+  readonly access: Access;
+}
+
+function grantRoutes({ whose, path, noun, words, access }: Of): Route[] {
+  return [
+    route({
+      operation: `${noun}.list`,
+      method: 'GET',
+      path,
+      tag,
+      summary: words.list,
+      description: `The newest ${maxListedGrants} that still open something. Each consent is one of its own. scopes is what it opens now.`,
+      access,
+      httpOnly: true,
+      reply: { status: 200, schema: Type.Object({ grants: Type.Array(Grant) }) },
+      refusals: [],
+      read: (view, _, services) => ({ grants: listGrants(view, whose).flatMap((grant) => viewOf(services, view, grant) ?? []) }),
+    }),
+
+    route({
+      operation: `${noun}.withdraw`,
+      method: 'DELETE',
+      path: `${path}/{grantId}`,
+      tag,
+      summary: words.withdraw,
+      description: 'Its tokens end at once, codes that the app has not exchanged yet open nothing, and its webhooks go where no other consent of the same agent allows them.',
+      access,
+      httpOnly: true,
+      params: Type.Object({ grantId: Id }),
+      reply: { status: 204, schema: null },
+      refusals: [],
+      run({ workspaceId, caller, params: { grantId } }, services) {
+        const view = services.engine.workspace(workspaceId)?.view(caller);
+        const clientId = view && findOAuthGrant(view.db, grantId)?.clientId;
+        return services.engine.execute(withdrawGrant, { workspaceId, caller, params: { grantId, whose, appName: clientOf(services, clientId)?.app.name } });
+      },
+    }),
+  ];
+}
+
+export const oauthGrantRoutes = [
+  ...grantRoutes({ whose: 'own', path: '/me/grants', noun: 'me.grant', words: { list: 'Apps that I allowed', withdraw: 'Withdraw what I allowed an app' }, access: { kind: 'agent', scope: null } }),
+  ...grantRoutes({ whose: 'all', path: '/oauth-grants', noun: 'oauthGrant', words: { list: 'Apps that agents allowed', withdraw: 'Withdraw what an agent allowed an app' }, access: { kind: 'agent', scope: null, role: 'admin' } }),
+];
+
+/** Undefined for an app that is gone, or may no longer serve the workspace: its tokens open nothing. */
+function viewOf(services: Services, view: View, { id, agentId, clientId, scopes, createdAt, lastUsedAt }: OAuthGrantRecord) {
+  const client = clientOf(services, clientId);
+  const inForce = client && withinApp(services, client, { workspaceId: view.workspaceId, scopes });
+  if (client === undefined || inForce === undefined) return undefined;
+  // An app registers none but these.
+  return { id, agentId, clientId, appName: client.app.name, scopes: inForce as readonly (typeof appScopes)[number][], createdAt, lastUsedAt };
+}
