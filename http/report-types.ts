@@ -153,11 +153,12 @@ async function* conversationParts({ workspaceId, asked, reader, mayGoOn }: Conve
 }
 
 async function* conversationsCsv(order: ConversationOrder): AsyncGenerator<string> {
-  const columns = conversationColumns.filter((column) => column !== 'preview' || isAllowed(order.grant, 'messages:read'));
+  const readsMessages = isAllowed(order.grant, 'messages:read');
+  const columns = conversationColumns.filter((column) => column !== 'preview' || readsMessages);
   const named = isAllowed(order.grant, 'visitors:read') ? [...nameColumns, ...customerColumns] : nameColumns;
-  yield csvLine([...columns, 'tags', 'ratingComment', ...named]);
+  yield csvLine([...columns, 'tags', ...(readsMessages ? ['ratingComment'] : []), ...named]);
   for await (const part of conversationParts(order)) {
-    yield part.map(({ conversation, names }) => csvLine([...columns.map((column) => conversation[column]), conversation.tags.join('; '), conversation.ratingComment, ...named.map((column) => names[column])])).join('');
+    yield part.map(({ conversation, names }) => csvLine([...columns.map((column) => conversation[column]), conversation.tags.join('; '), ...(readsMessages ? [conversation.ratingComment] : []), ...named.map((column) => names[column])])).join('');
   }
 }
 

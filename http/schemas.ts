@@ -92,7 +92,7 @@ export const Conversation = Type.Object({
   handshake: nullable(Handshake),
   copiedTo: behind('visitors:read', Type.Array(Type.String(), { description: 'Of a ticket: who its answers go to beside the customer, as the customer\'s last mail named them. One that failed its sender\'s DMARC, or belongs here by its subject alone, names nobody.' })),
   rating: nullable(Type.Integer({ minimum: 1, maximum: 5 })),
-  ratingComment: nullable(Type.String({ description: 'What the customer wrote with the rating.' })),
+  ratingComment: behind('messages:read', nullable(Type.String({ description: 'What the customer wrote with the rating.' }))),
   preview: behind('messages:read', nullable(Type.String())),
   lastMessageAt: nullable(Time),
   lastCustomerMessageAt: nullable(Time),

@@ -44,6 +44,7 @@ t.test('[decisions, After the audit] what was said, and who said it, needs its o
   const { conversation } = (await service.get(`/conversations/${conversationId}`, owner.token)).body;
   const solved = await service.chat(owner, `Solved ${said}`);
   await service.post(`/conversations/${solved.id}/status`, { status: 'solved' }, owner.token);
+  await service.post(`/widget/conversations/${solved.id}/rating`, { rating: 2, comment: `Rated ${said}` }, solved.customer.token);
   const spam = await service.chat(owner, `Spam ${said}`);
   await service.post(`/conversations/${spam.id}/spam`, undefined, owner.token);
   const values = { ...ids, conversationId, messageId: chat.message.id, visitorId: customer.visitorId, contactId: conversation.contactId, voicemailId: voicemails[0].id };
@@ -77,7 +78,7 @@ t.test('[decisions, After the audit] what was said, and who said it, needs its o
   t.test('members are left out, the rest is as it was', async (t) => {
     const reader = await keyWith('conversations:read');
     const whole = (await service.get(`/conversations/${ticket.id}`, owner.token)).body.conversation;
-    const { preview: _, copiedTo: __, ...rest } = whole;
+    const { preview: _, copiedTo: __, ratingComment: ___, ...rest } = whole;
     t.match(whole, { preview: `About your ${said}`, copiedTo: [] });
     t.strictSame((await service.get(`/conversations/${ticket.id}`, reader)).body.conversation, rest);
     const listed = async (token: string) => (await service.get('/conversations/queue?channel=ticket', token)).body.conversations.find((one: { id: string }) => one.id === ticket.id);
@@ -130,8 +131,8 @@ t.test('[decisions, After the audit] what was said, and who said it, needs its o
       return (await fetch(`${service.url}${new URL(body.url).pathname}`)).text();
     };
     for (const format of ['csv', 'json']) {
-      t.notMatch(await file(format, 'reports:read'), new RegExp(`preview|${said}`), format);
-      t.match(await file(format, 'reports:read', 'messages:read'), said, format);
+      t.notMatch(await file(format, 'reports:read'), new RegExp(`preview|ratingComment|${said}`), format);
+      t.match(await file(format, 'reports:read', 'messages:read'), new RegExp(`Rated ${said}`), format);
     }
   });
 
