@@ -104,7 +104,7 @@ const offer = onConversation('/assign-to-agent', {
   body: (sim, conversation) => ({ agentId: agentOf(sim).id, expectedVersion: versionFor(sim, conversation), ...(sim.random.next() < 0.15 ? { force: true } : {}) }),
 });
 
-const moveToDepartment = onConversation('/assign-to-department', { body: (sim, conversation) => ({ departmentId: sim.random.pick(sim.departmentIds), expectedVersion: versionFor(sim, conversation) }) });
+const moveToDepartment = onConversation('/assign-to-department', { body: (sim, conversation) => ({ departmentId: sim.random.next() < 0.2 ? null : sim.random.pick(sim.departmentIds), expectedVersion: versionFor(sim, conversation) }) });
 
 function answerOffer(sim: Simulation): void {
   onConversation(`/assignment/${sim.random.pick(['accept', 'accept', 'decline', 'cancel'])}`, { isWanted: isOffered, body: (_, conversation) => ({ expectedVersion: versionFor(sim, conversation) }), answered: (_, answer) => answer.status === 200 && sim.told.decide(answer.body.conversation) })(sim);
@@ -125,6 +125,10 @@ function readQueue(sim: Simulation): void {
   const agent = agentOf(sim);
   sim.note(`${agent.name} looks at the queue`);
   sim.ask({ method: 'GET', path: '/conversations/queue', token: agent.token });
+}
+
+function takeOrGiveBack(sim: Simulation): void {
+  onConversation(sim.random.pick(['/take', '/take', '/unassign']), { body: (_, conversation) => ({ expectedVersion: versionFor(sim, conversation) }) })(sim);
 }
 
 function setAvailability(sim: Simulation): void {
@@ -259,9 +263,11 @@ export const actions: readonly Action[] = [
   { weight: 8, act: offer },
   { weight: 9, act: answerOffer },
   { weight: 2, act: moveToDepartment },
+  { weight: 5, act: takeOrGiveBack },
   { weight: 6, act: onConversation('/status', { body: (sim) => ({ status: sim.random.pick(['open', 'pending', 'solved', 'spam']) }) }) },
   { weight: 1, act: onConversation('/not-spam') },
   { weight: 3, act: onConversation('/read') },
+  { weight: 2, act: onConversation('/unread') },
   { weight: 2, act: onConversation('/tags', { method: 'PUT', body: (sim) => ({ tags: [sim.random.pick(['vip', 'late', 'sales'])] }) }) },
   { weight: 1, act: rate },
   { weight: 1, act: block },

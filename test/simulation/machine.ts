@@ -166,7 +166,7 @@ export class Machine {
   /** A request as the edge hands it in. `answered` is called when its reply may leave, and never after a crash. */
   request(call: { method: string; path: string; token?: string | undefined; body?: unknown }, answered: (answer: Answer) => void): void {
     const [path = '', query = ''] = `/api/v1${call.path}`.split('?');
-    const headers: Record<string, string> = { accept: 'application/json', 'content-type': 'application/json' };
+    const headers: Record<string, string> = { host: 'localhost', accept: 'application/json', 'content-type': 'application/json' };
     if (call.token !== undefined) headers['authorization'] = `Bearer ${call.token}`;
     const head: RequestHead = { method: call.method, path, query, headers, ip: '127.0.0.1', startedMs: performance.now() };
     const respond = (reply: Reply): void => {
