@@ -14,7 +14,7 @@ import { workspaceMigrations } from '../store/migrations/workspace.ts';
 import { sealedPlaces } from '../store/sealed-secrets.ts';
 import { findWorkspace } from '../store/workspaces.ts';
 import type { SecretBox } from '../workers/secret-box.ts';
-import { directoryPath, type Finding, verifyAgreement, verifyDirectory, verifyWorkspace, type WorkspaceCounts, workspacePath } from './soundness.ts';
+import { directoryPath, type Finding, secretsKeyName, verifyAgreement, verifyDirectory, verifyWorkspace, type WorkspaceCounts, workspacePath } from './soundness.ts';
 
 export interface BackupFile {
   /** Below the backup's folder, with slashes. */
@@ -61,7 +61,6 @@ export interface BackupOptions {
 }
 
 export const manifestName = 'manifest.json';
-export const secretsKeyName = 'secrets-key';
 const formatVersion = 1;
 /** Of this process alone, made anew, or handled apart. */
 const notCopied = /^(?:lock|unfinished|incoming|index|directory\.db|workspaces|.*\.part)(?:-wal|-shm|-journal)?$/;

@@ -29,6 +29,8 @@ export interface WorkspaceCounts {
   readonly events: number;
 }
 
+/** The file beside the databases that holds the key of what is sealed in them, unless it comes from elsewhere. */
+export const secretsKeyName = 'secrets-key';
 const folderName = 'workspaces';
 const fileName = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.db$/;
 

@@ -109,32 +109,26 @@ export function isInUse(dataDir: string): boolean {
 
 /** The secret in the file at `path`; undefined when there is none. Throws DataFolderUnusable. */
 export function readKeptSecret(path: string): string | undefined {
-  return readSecret(path);
+  let secret: string;
+  try {
+    secret = readFileSync(path, 'utf8').trim();
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new DataFolderUnusable(`${path} cannot be used: ${messageOf(cause)}`, { cause });
+  }
+  if (secret.length < minSecretChars) throw new DataFolderUnusable(`${path} is damaged: bring it back from a backup, or remove it and have another made: switchboard repair --accept-keys`);
+  return secret;
 }
 
-/** The secret in the file at `path`; made on first use, mode 0600. Throws DataFolderUnusable. */
-export function readOrMakeSecret(path: string): string {
+/** Complete under its name or not there, whenever the power goes; mode 0600. Throws DataFolderUnusable. */
+export function makeKeptSecret(path: string): string {
   try {
-    return readSecret(path) ?? makeSecret(path);
+    return makeSecret(path);
   } catch (cause) {
-    if (cause instanceof DataFolderUnusable) throw cause;
     throw new DataFolderUnusable(`${path} cannot be used: ${messageOf(cause)}`, { cause });
   }
 }
 
-function readSecret(path: string): string | undefined {
-  let secret: string;
-  try {
-    secret = readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  if (secret.length < minSecretChars) throw new DataFolderUnusable(`${path} is damaged: restore it, or remove it to have a new one made, which signs everybody out`);
-  return secret;
-}
-
-/** Complete under its name or not there, whenever the power goes. */
 function makeSecret(path: string): string {
   const secret = randomBytes(secretBytes).toString('base64url');
   const file = openSync(`${path}.part`, 'w', 0o600);

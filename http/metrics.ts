@@ -24,6 +24,8 @@ export interface Gauges {
   readerWaiting(): number;
   /** Seconds since the oldest outside work was asked for; 0 when none waits. */
   outboxAgeSeconds(): number;
+  /** Workspaces whose file, place in directory.db or secrets are not as they must be. */
+  folderFaults(): number;
 }
 
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -62,6 +64,7 @@ export function createMetrics(gauges: Gauges, about: { version: string } = { ver
   gauge('switchboard_reader_waiting', 'Searches and pages of exports that wait for the reader thread.', () => gauges.readerWaiting());
   gauge('switchboard_outbox_under_way', 'Outside work that is being done.', () => gauges.engine().outboxUnderWay);
   gauge('switchboard_outbox_age_seconds', 'Age of the oldest outside work not done yet, over the open workspaces.', () => gauges.outboxAgeSeconds());
+  gauge('switchboard_folder_faults', 'Workspaces whose file is missing or empty, that directory.db does not know, or whose secrets another key sealed.', () => gauges.folderFaults());
   gauge('switchboard_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
   gauge('switchboard_heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed);
   // The names that dashboards for any process look for, beside the service's own of before.

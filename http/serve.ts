@@ -52,10 +52,12 @@ import { createReader, type Reader } from '../workers/reader.ts';
 import { createSecretBox } from '../workers/secret-box.ts';
 import { createTotp } from '../workers/totp.ts';
 import { ceilingsOf, type Config, ConfigError } from './config.ts';
-import { readOrMakeSecret, takeDataFolder } from './data-folder.ts';
+import { takeDataFolder } from './data-folder.ts';
 import { createInboundMail, UnacceptableMail } from './inbound-mail.ts';
 import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from './knowledge-parts.ts';
 import { createExportLinks } from './export-links.ts';
+import { FolderFaults, requireDirectory, requireKnown } from './folder-faults.ts';
+import { type FolderKeys, takeKeys } from './folder-keys.ts';
 import { createLog } from './log.ts';
 import { reachableHost, urlAt } from './listening.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -138,6 +140,7 @@ export interface Composition {
   readonly mailReader: MailReader;
   readonly knowledge: KnowledgeParts;
   readonly ingestion: Ingestion;
+  readonly faults: FolderFaults;
   /** Told by /readyz. */
   isReady: boolean;
 }
@@ -168,11 +171,15 @@ export async function compose(options: ServeOptions): Promise<Composition> {
   const mail = options.mail ?? (config.mail.provider === 'smtp' ? smtpSender(config.mail.url) : outboxSender(join(dataDir, 'outbox')));
   const ofFiles = { dataDir, clock, log, checkpoints, slices: new Slices(options.sliceLengths), onSyncFailed, onBatch: (figures: Parameters<Metrics['observeBatch']>[0]) => metrics.observeBatch(figures), ...(options.syncToDisk === undefined ? {} : { syncToDisk: options.syncToDisk }) };
 
+  requireDirectory(dataDir);
+  const directory = new Directory({ ...ofFiles, mailFrom: config.mailFrom });
+  const { jwtSecret: secret, secretsKey } = keysOf(config, { dataDir, directory, log });
+  const secrets = createSecretBox(secretsKey);
+  const faults = new FolderFaults({ dataDir, log });
+
   const knowledge = createKnowledgeParts(config, options);
   const { objects } = knowledge;
-  const secret = config.jwtSecret ?? readOrMakeSecret(join(dataDir, 'jwt-secret'));
   const uploadLinks = createUploadLinks({ secret, baseUrl: config.baseUrl });
-  const secrets = createSecretBox(config.secretsKey ?? readOrMakeSecret(join(dataDir, 'secrets-key')));
   const attachmentSource = createAttachmentSource(knowledge.fetcher);
   const ownDomains = config.emailDomainProvider === 'none' ? undefined : selfProvider({ mailHost: config.mailHost, bounceLabel, resolver: createResolver(config.dnsServers) });
   const emailDomains = options.emailDomains ?? ownDomains;
@@ -223,7 +230,6 @@ export async function compose(options: ServeOptions): Promise<Composition> {
         item,
       ),
   });
-  const directory = new Directory({ ...ofFiles, mailFrom: config.mailFrom });
   const engine: Engine = new Engine({
     ...ofFiles,
     ids,
@@ -283,15 +289,16 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     sockets: () => sockets.counts,
     readerWaiting: () => reader.waiting,
     outboxAgeSeconds: () => outboxAgeSeconds(engine, clock),
+    folderFaults: () => faults.count,
   }, { version: programVersion() });
-  const routes: readonly Route[] = [...apiRoutes, ...systemRoutes({ routes: () => routes, metrics, baseUrl: config.baseUrl, isReady: () => composition.isReady })];
+  const routes: readonly Route[] = [...apiRoutes, ...systemRoutes({ routes: () => routes, metrics, baseUrl: config.baseUrl, isReady: () => composition.isReady, faults: () => faults.lines })];
   const pipeline = new Pipeline({ services, routes, metrics, checkReplies: options.checkReplies ?? false });
   const sockets: Sockets = new Sockets(services, pipeline);
   engine.onPublish((workspaceId, events) => {
     sockets.publish(workspaceId, events);
     reader.noteMessages(workspaceId, events.filter(({ type }) => type === 'message.created').length);
   });
-  const composition: Composition = { services, engine, directory, pipeline, sockets, routes, metrics, mail, checkpointer, mailReader, knowledge, ingestion, isReady: false };
+  const composition: Composition = { services, engine, directory, pipeline, sockets, routes, metrics, mail, checkpointer, mailReader, knowledge, ingestion, faults, isReady: false };
   return composition;
 }
 
@@ -351,6 +358,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   let smtp: SmtpListener | undefined;
   try {
     await directory.sweep(workspaceFiles(engine));
+    parts.faults.compare(directory.db);
     orphans = await sweepNumberPlaces(services);
     smtp = await listenForSmtp();
     port = await server.listen(config.host, config.port);
@@ -411,6 +419,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   /** What is to be done about a workspace once it is known how its file stands. */
   function visit(workspaceId: string, glance: Glance): void {
     if (glance.state !== 'current') return;
+    if (directory.isWorkspace(workspaceId)) parts.faults.judge(workspaceId, glance, services.secrets);
     parts.ingestion.review(workspaceId, glance);
     sockets.reviewPresence(workspaceId, glance);
     directory.settleDomains({ workspaceId, verified: glance.domain }).catch((error: unknown) => services.log.error({ workspaceId, err: error }, 'a domain that is not verified any more could not be given back; the next start does it'));
@@ -460,6 +469,17 @@ export async function serve(options: ServeOptions): Promise<Running> {
   }
 }
 
+/** Throws DataFolderUnusable, and closes directory.db then, when it knows none of the workspaces or a key is not the one they were served by. */
+function keysOf({ jwtSecret, secretsKey }: Config, { dataDir, directory, log }: { dataDir: string; directory: Directory; log: Log }): FolderKeys {
+  try {
+    requireKnown(dataDir, directory.db);
+    return takeKeys({ dataDir, directory: directory.db, log, given: { jwtSecret, secretsKey }, boxOf: createSecretBox });
+  } catch (error) {
+    directory.db.close();
+    throw error;
+  }
+}
+
 /** What a provider will not do, however often it is asked, in the outbox's words. */
 function asOutsideFailure(error: unknown): never {
   if (error instanceof MailRefused) throw new OutsideFailure(error.message, { permanent: true, code: error.isAddress ? addressRefused : undefined, cause: error });
@@ -479,7 +499,8 @@ export function workspaceFiles(engine: Engine): WorkspaceFiles {
   };
   return {
     emailOf: (workspaceId, agentId) => read(workspaceId, (db) => (db === undefined ? undefined : allAgents(db).find((agent) => agent.id === agentId && isActive(agent))?.email)),
-    isMade: (workspaceId) => read(workspaceId, (db) => db !== undefined && findWorkspace(db) !== undefined),
+    // An empty file is of a making that was cut off, not one that cannot be read.
+    isMade: (workspaceId) => engine.hasFile(workspaceId) && read(workspaceId, (db) => db !== undefined && findWorkspace(db) !== undefined),
     remove: (workspaceId) => engine.discard(workspaceId),
   };
 }

@@ -10,7 +10,7 @@ import { findKbBase } from './kb-chunks.ts';
 import { nextWithoutEmbedding } from './kb-documents.ts';
 import { workspaceMigrations } from './migrations/workspace.ts';
 import { earliestOutboxAt } from './outbox.ts';
-import { type SealedRow, sealedPlaces } from './sealed-secrets.ts';
+import { aSealedSecret, type SealedRow } from './sealed-secrets.ts';
 import { findWorkspace } from './workspaces.ts';
 
 /** `current` alone can be looked into; an `old` file is brought up to date by opening it. */
@@ -39,11 +39,16 @@ export interface GlanceQuestion {
   readonly model: string | undefined;
 }
 
-/** Leaves the file as it found it. Throws DatabaseUnusable and what SQLite says of a file that is damaged. */
-export function glanceAt({ path, model }: GlanceQuestion): Glance {
+/** A connection that leaves the file as it found it. Throws DatabaseUnusable. */
+export function openToLook(path: string): Database {
   // The last to close a log copies it back, and waits for the disk, unless it may not write. Where there is none, who may write removes what it made.
   const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-  const db = hasLog ? Database.openReader(path) : Database.openCheckpointer(path);
+  return hasLog ? Database.openReader(path) : Database.openCheckpointer(path);
+}
+
+/** Leaves the file as it found it. Throws DatabaseUnusable and what SQLite says of a file that is damaged. */
+export function glanceAt({ path, model }: GlanceQuestion): Glance {
+  const db = openToLook(path);
   try {
     if (db.version !== workspaceMigrations.at(-1)?.version) return { state: 'old' };
     return db.snapshot(() => ({
@@ -54,7 +59,7 @@ export function glanceAt({ path, model }: GlanceQuestion): Glance {
       domain: verifiedDomain(db),
       isUnembedded: model !== undefined && isUnembedded(db, model),
       hasAgentsOnline: isAnyAgentOnline(db),
-      sealed: aSecret(db),
+      sealed: aSealedSecret(db),
     }));
   } finally {
     db.close();
@@ -70,12 +75,4 @@ export function isUnembedded(db: Database, model: string): boolean {
 function verifiedDomain(db: Database): string | undefined {
   const domain = findEmailDomain(db);
   return domain?.status === 'verified' ? domain.name : undefined;
-}
-
-function aSecret(db: Database): SealedRow | undefined {
-  for (const place of sealedPlaces) {
-    const [row] = place.all(db);
-    if (row !== undefined) return row;
-  }
-  return undefined;
 }

@@ -5,7 +5,7 @@ import { fromJsonOrNull, toJsonOrNull } from './json.ts';
 
 export interface OperatorAuditRow {
   readonly id: string;
-  readonly action: 'workspace.restored' | 'workspace.erased' | 'contact.erased';
+  readonly action: 'workspace.restored' | 'workspace.repaired' | 'workspace.erased' | 'contact.erased';
   readonly targetKind: 'workspace' | 'contact';
   readonly targetId: string;
   readonly context: object | null;

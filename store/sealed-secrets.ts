@@ -21,7 +21,22 @@ export interface SealedRow {
   readonly about: string;
 }
 
+/** One of what is sealed in the file, if anything is. */
+export function aSealedSecret(db: Database): SealedRow | undefined {
+  return everySealedSecret(db).next().value ?? undefined;
+}
+
+/** All that is sealed in the file, also in one that an older program wrote. */
+export function* everySealedSecret(db: Database): Generator<SealedRow, undefined> {
+  for (const place of sealedPlaces) {
+    if (db.get('SELECT 1 FROM sqlite_schema WHERE type = ? AND name = ? AND instr(sql, ?) > 0', ['table', place.table, place.column]) !== undefined) yield* place.all(db);
+  }
+  return undefined;
+}
+
 interface SealedPlace {
+  readonly table: string;
+  readonly column: string;
   all(db: Database): SealedRow[];
   put(db: Database, key: string, sealed: string): void;
 }
@@ -30,6 +45,8 @@ interface SealedPlace {
 function inColumn(place: { table: string; key: string; sealed: string; about: string }): SealedPlace {
   const { table, key, sealed, about } = place;
   return {
+    table,
+    column: sealed,
     all: (db) => db.all<SealedRow>(`SELECT CAST(${key} AS TEXT) AS key, ${sealed} AS sealed, ${about} AS about FROM ${table} WHERE ${sealed} IS NOT NULL`),
     put: (db, name, text) => void db.run(`UPDATE ${table} SET ${sealed} = ? WHERE CAST(${key} AS TEXT) = ?`, [text, name]),
   };
@@ -46,6 +63,8 @@ export const sealedPlaces: readonly SealedPlace[] = [
   inColumn({ table: 'verifyFactor', key: 'id', sealed: 'sealedSecret', about: `'*:totp:' || id` }),
   {
     // Codes that wait to be sent.
+    table: 'outbox',
+    column: 'payload',
     all: (db) => db.all<SealedRow>(`SELECT id AS key, payload ->> 'sealedCode' AS sealed, '*:verification:' || subjectId AS about FROM outbox WHERE kind = 'verification' AND state = 'queued' AND payload ->> 'sealedCode' IS NOT NULL`),
     put: (db, key, sealed) => void db.run(`UPDATE outbox SET payload = json_set(payload, '$.sealedCode', ?) WHERE id = ?`, [sealed, key]),
   },

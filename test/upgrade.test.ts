@@ -1,10 +1,12 @@
 import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { verifyAgreement, verifyDirectory, verifyWorkspace, workspacePath } from '../engine/soundness.ts';
+import { directoryPath, verifyAgreement, verifyDirectory, verifyWorkspace, workspacePath } from '../engine/soundness.ts';
+import { acceptKeys } from '../http/folder-keys.ts';
 import { Database, type Migration } from '../store/database.ts';
 import { directoryMigrations } from '../store/migrations/directory.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
+import { createSecretBox } from '../workers/secret-box.ts';
 import { password } from './support/api.ts';
 import { claimLine, deliver, ringLine } from './support/calls.ts';
 import { tempFolder } from './support/folder.ts';
@@ -24,6 +26,7 @@ for (const { name, workspaceVersion, writeTo } of old) {
   t.test(`data of version ${workspaceVersion} is served as it was, and is as it must be`, async (t) => {
     const dataDir = tempFolder(t);
     const workspaceId = writeTo(dataDir);
+    giveKeys(dataDir);
     const service = await startService(t, { dataDir });
     const { status, body } = await service.post('/auth/login', { email: 'owner@shop.example', password });
     t.equal(status, 200, name);
@@ -43,6 +46,13 @@ for (const { name, workspaceVersion, writeTo } of old) {
     t.same(verifyDirectory(join(dataDir, 'directory.db')), []);
     t.same(verifyAgreement(dataDir), []);
   });
+}
+
+/** The record is without its keys, so that a start would refuse what was sealed with one; an operator says that it is to go on. */
+function giveKeys(dataDir: string): void {
+  const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
+  acceptKeys({ dataDir, directory, given: { jwtSecret: undefined, secretsKey: undefined }, boxOf: createSecretBox });
+  directory.close();
 }
 
 /** A migration's statements one by one; those of a trigger hold some of their own. */

@@ -155,6 +155,11 @@ export class Engine {
     return this.#files.whenOpen(workspaceId, { path, isFound: true, open: () => void this.workspace(workspaceId) });
   }
 
+  /** Whether anything is in the workspace's file. */
+  hasFile(workspaceId: string): boolean {
+    return this.#isThere(workspaceId) && statSync(this.#pathOf(workspaceId)).size > 0;
+  }
+
   /** Makes the file of a new workspace. Rejects with WorkspaceUnavailable. */
   async create(workspaceId: string): Promise<Workspace> {
     if (this.#isStopping) throw new WorkspaceUnavailable('the service is stopping');

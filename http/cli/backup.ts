@@ -3,7 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
-import { backup, type BackupOptions, secretsKeyName } from '../../engine/backup.ts';
+import { backup, type BackupOptions } from '../../engine/backup.ts';
+import { secretsKeyName } from '../../engine/soundness.ts';
 import { createSecretBox } from '../../workers/secret-box.ts';
 import { type Config, readConfig } from '../config.ts';
 import { readKeptSecret } from '../data-folder.ts';

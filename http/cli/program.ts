@@ -15,6 +15,7 @@ const commands: readonly Listed[] = [
   { words: ['backup'], summary: 'copy the data, or one workspace, while it is served', load: () => import('./backup.ts') },
   { words: ['restore'], summary: 'bring a backup back', load: () => import('./restore.ts') },
   { words: ['verify'], summary: 'check everything that must hold of the data', load: () => import('./verify.ts') },
+  { words: ['repair'], summary: 'write directory.db anew from the workspaces, go on with other keys', load: () => import('./repair.ts') },
   { words: ['export'], summary: 'write a workspace as lines of JSON', load: () => import('./export.ts') },
   { words: ['erase'], summary: 'remove a contact or a workspace for good', load: () => import('./erase.ts') },
   { words: ['invite'], summary: 'make a code by which somebody may make a workspace', load: () => import('./invite.ts') },

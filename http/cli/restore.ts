@@ -2,14 +2,19 @@
 
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { BackupUnusable, type Manifest, readBackup, secretsKeyName } from '../../engine/backup.ts';
+import { BackupUnusable, type Manifest, readBackup } from '../../engine/backup.ts';
 import { isEmptyDataFolder, restoreAll, type RestoreOptions, restoreWorkspace } from '../../engine/restore.ts';
 import { systemClock } from '../../engine/runtime/clock.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
-import { workspaceIdsIn } from '../../engine/soundness.ts';
+import { silentLog } from '../../engine/runtime/log.ts';
+import { directoryPath, secretsKeyName, workspaceIdsIn } from '../../engine/soundness.ts';
+import { Database } from '../../store/database.ts';
+import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { createSecretBox } from '../../workers/secret-box.ts';
 import { type Config, readConfig } from '../config.ts';
-import { doWhole, holdDataFolder, readKeptSecret, readOrMakeSecret, unfinishedDeed } from '../data-folder.ts';
+import { doWhole, holdDataFolder, readKeptSecret, unfinishedDeed } from '../data-folder.ts';
+import { requireDirectory, requireKnown } from '../folder-faults.ts';
+import { takeKeys } from '../folder-keys.ts';
 import { type Command, exitCodes, ProgramError, say, textOf } from './command.ts';
 import { createProgress } from './progress.ts';
 
@@ -71,10 +76,23 @@ async function oneOf(options: RestoreOptions, config: Config, asked: { named: st
   if (!isAgain && unfinishedDeed(dataDir) !== undefined) throw new ProgramError(`first finish what was begun: switchboard ${unfinishedDeed(dataDir)}`);
   if (asked.as === undefined && !isAgain && workspaceIdsIn(dataDir).includes(workspace.id)) throw new ProgramError(`${workspace.name} (${workspace.id}) is there; erase it first, or bring this one back beside it with --as NAME`);
   const backupKey = readKeptSecret(join(from, secretsKeyName)) ?? (manifest.secretsElsewhere.includes('SECRETS_KEY') ? config.secretsKey : undefined);
-  const ownKey = config.secretsKey ?? readOrMakeSecret(join(dataDir, secretsKeyName));
+  const ownKey = secretsKeyOf(config, dataDir, isAgain);
   const secrets = { from: createSecretBox(backupKey ?? randomUUID()), to: createSecretBox(ownKey) };
   const { workspaceId, subdomain } = await restoreWorkspace(options, { workspaceId: workspace.id, as: asked.as, secrets, isAgain, whole: (act) => doWhole(dataDir, deed, act) });
   say(`${dataDir}: ${asked.as ?? workspace.name} (${subdomain}, ${workspaceId}) as of ${manifest.madeAt}`);
+}
+
+/** Of the folder that the workspace is brought to, made if that is new. Throws DataFolderUnusable. */
+function secretsKeyOf({ jwtSecret, secretsKey }: Config, dataDir: string, isAgain: boolean): string {
+  requireDirectory(dataDir);
+  const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
+  try {
+    // What was interrupted may have left a file that it does not know yet.
+    if (!isAgain) requireKnown(dataDir, directory);
+    return takeKeys({ dataDir, directory, given: { jwtSecret, secretsKey }, boxOf: createSecretBox, log: { ...silentLog, error: (_, text) => say(text) } }).secretsKey;
+  } finally {
+    directory.close();
+  }
 }
 
 function chosen(manifest: Manifest, named: string | undefined): Manifest['workspaces'][number] {

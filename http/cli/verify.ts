@@ -3,11 +3,14 @@
 import { existsSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { join, resolve } from 'node:path';
-import { directoryPath, type Finding, madeWorkspaceIdsIn, verifyAgreement, verifyDirectory, verifyWorkspace, workspacePath } from '../../engine/soundness.ts';
+import { countSealed, type Opener } from '../../engine/sealed-proof.ts';
+import { directoryPath, type Finding, madeWorkspaceIdsIn, secretsKeyName, verifyAgreement, verifyDirectory, verifyWorkspace, workspacePath } from '../../engine/soundness.ts';
 import { Database } from '../../store/database.ts';
 import { searchIndexFaults } from '../../workers/search/soundness.ts';
-import { readConfig } from '../config.ts';
-import { isInUse, unfinishedDeed } from '../data-folder.ts';
+import { createSecretBox } from '../../workers/secret-box.ts';
+import { type Config, readConfig } from '../config.ts';
+import { isInUse, readKeptSecret, unfinishedDeed } from '../data-folder.ts';
+import { folderKeyList, keyFault, type KeyedFolder, standOf } from '../folder-keys.ts';
 import { type Command, exitCodes, ProgramError, say } from './command.ts';
 import { createProgress } from './progress.ts';
 
@@ -19,7 +22,8 @@ export const command: Command = {
   usage: '[--quiet]',
   description: `Checks the data folder of DATA_DIR: that each file is sound and has the program's schema, that what rows name is there,
 that events and tickets are numbered as they must be, that what waits has its time, that directory.db agrees with every
-workspace, and that search indexes find what was written. Reads alone, also while it is served.
+workspace, that the keys are those it was served by and open every secret, and that search indexes find what was written.
+Reads alone, also while it is served.
 
   --quiet  print what is wrong, and nothing else
 
@@ -27,7 +31,8 @@ Exits with 1 when something is wrong.`,
   options: { quiet: { type: 'boolean' } },
   operands: { min: 0, max: 0 },
   async run({ values }) {
-    const dataDir = resolve(readConfig(process.env).dataDir);
+    const config = readConfig(process.env);
+    const dataDir = resolve(config.dataDir);
     if (!existsSync(dataDir)) throw new ProgramError(`there is no data folder ${dataDir}`);
     const findings: Finding[] = [];
     const tell = (found: readonly Finding[]): void => {
@@ -42,14 +47,16 @@ Exits with 1 when something is wrong.`,
     const allBytes = bytes.reduce((sum, one) => sum + one, 1);
     let doneBytes = 0;
     let messages = 0;
-    if (existsSync(directoryPath(dataDir))) tell(verifyDirectory(directoryPath(dataDir)));
-    else tell([{ where: 'the data folder', rule: 'there is a directory.db', fault: 'there is none' }]);
+    const inDirectory = existsSync(directoryPath(dataDir)) ? verifyDirectory(directoryPath(dataDir)) : [{ where: 'the data folder', rule: 'there is a directory.db', fault: 'there is none; write it anew from the files: switchboard repair' }];
+    tell(inDirectory);
+    const { box, faults } = inDirectory.length > 0 ? { box: givenBox(config, dataDir), faults: [] } : keysOf(config, dataDir);
+    tell(faults.map((fault) => ({ where: 'its keys', rule: 'they are those that it was served by', fault })));
     for (const [index, workspaceId] of ids.entries()) {
       progress.at(doneBytes / allBytes, `workspace ${workspaceId}`);
       const { findings: found, counts } = verifyWorkspace(workspacePath(dataDir, workspaceId), workspaceId);
       progress.end();
       tell(found);
-      if (counts !== undefined) tell(indexFindings(dataDir, workspaceId));
+      if (counts !== undefined) tell([...sealedFindings(dataDir, workspaceId, box), ...indexFindings(dataDir, workspaceId)]);
       messages += counts?.messages ?? 0;
       doneBytes += bytes[index] ?? 0;
     }
@@ -64,6 +71,35 @@ Exits with 1 when something is wrong.`,
     return exitCodes.done;
   },
 };
+
+/** What opens secrets, and what is wrong with the keys. */
+function keysOf({ jwtSecret, secretsKey }: Config, dataDir: string): { box: Opener | undefined; faults: string[] } {
+  const directory = Database.openReader(directoryPath(dataDir));
+  try {
+    const folder: KeyedFolder = { dataDir, directory, given: { jwtSecret, secretsKey }, boxOf: createSecretBox };
+    const stands = folderKeyList.map((one) => ({ one, ...standOf(folder, one) }));
+    const key = stands.find(({ one }) => one.name === 'secrets')?.key;
+    return { box: key === undefined ? undefined : createSecretBox(key), faults: stands.flatMap(({ one, stand }) => keyFault(dataDir, one, stand) ?? []) };
+  } finally {
+    directory.close();
+  }
+}
+
+/** Without a sound directory.db to hold it against. */
+function givenBox({ secretsKey }: Config, dataDir: string): Opener | undefined {
+  const key = secretsKey ?? readKeptSecret(join(dataDir, secretsKeyName));
+  return key === undefined ? undefined : createSecretBox(key);
+}
+
+function sealedFindings(dataDir: string, workspaceId: string, box: Opener | undefined): Finding[] {
+  const db = Database.openReader(workspacePath(dataDir, workspaceId));
+  try {
+    const { sealed, unopened } = countSealed(db, workspaceId, box);
+    return unopened === 0 ? [] : [{ where: `workspaces/${workspaceId}.db`, rule: 'what is sealed can be opened', fault: `${unopened} of ${sealed} secrets cannot, with the present key` }];
+  } finally {
+    db.close();
+  }
+}
 
 function indexFindings(dataDir: string, workspaceId: string): Finding[] {
   const path = join(dataDir, 'index', `${workspaceId}.db`);

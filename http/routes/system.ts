@@ -17,11 +17,13 @@ export interface SystemOptions {
   readonly baseUrl: string;
   /** False while the service starts or stops. */
   isReady(): boolean;
+  /** What is wrong, though it serves, and what to do about it. */
+  faults(): readonly string[];
 }
 
 const version = serviceVersions.at(-1) ?? '';
 const jsonType = 'application/json';
-const Ready = Type.Object({ status: Type.Literal('ready') });
+const Ready = Type.Object({ status: Type.Literal('ready'), faults: Type.Array(Type.String(), { description: 'What is wrong with the data folder, though the others are served, and what mends it. The log says which workspaces are concerned.' }) });
 const notModified = { description: 'If-None-Match names what there is.' };
 /** The same until the next version is started: kept, and asked for again by its tag. */
 const documentHeaders = { 'Content-Type': `${jsonType}; charset=utf-8`, 'Cache-Control': 'no-cache' };
@@ -101,13 +103,13 @@ export function systemRoutes(options: SystemOptions): Route[] {
       path: '//readyz',
       tag: 'Service',
       summary: 'The service takes requests',
-      description: '503 while it starts or stops.',
+      description: '503 while it starts or stops. `faults` says in sum what is wrong with the data folder and what mends it; whom that does not concern is served.',
       access: { kind: 'public' },
       anyHeaders: true,
       reply: { status: 200, schema: Ready },
       otherReplies: { 503: { description: 'It starts or stops.', contentType: jsonType, schema: NotReady } },
       refusals: [],
-      send: () => (options.isReady() ? json(JSON.stringify({ status: 'ready' } satisfies Static<typeof Ready>)) : notReady()),
+      send: () => (options.isReady() ? json(JSON.stringify({ status: 'ready', faults: [...options.faults()] } satisfies Static<typeof Ready>)) : notReady()),
     }),
     route({
       operation: 'system.metrics',

@@ -6,6 +6,7 @@ import { reserved } from './directory/0004-reserved.ts';
 import { operatorAudit } from './directory/0005-operator-audit.ts';
 import { signIns } from './directory/0006-sign-ins.ts';
 import { registrations } from './directory/0007-registrations.ts';
+import { folderKeys } from './directory/0008-folder-keys.ts';
 
 /** The schema of directory.db, oldest step first. A released step is never edited; a change is a new step. */
-export const directoryMigrations: readonly Migration[] = [foundation, phoneNumbers, emailDomains, reserved, operatorAudit, signIns, registrations];
+export const directoryMigrations: readonly Migration[] = [foundation, phoneNumbers, emailDomains, reserved, operatorAudit, signIns, registrations, folderKeys];
