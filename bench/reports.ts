@@ -23,6 +23,8 @@ const writesPerSecond = 200;
 /** One of so many has a conversation wait or go on, which changes what reports count of today. */
 const writesPerChange = 100;
 const writeConnections = 16;
+/** Before the search is asked again whether it knows all. */
+const searchAgainMs = 250;
 /** Each looks at all of a dashboard's reports at once: 40 reports a second. */
 const dashboards = { people: 10, everyMs: 2000 };
 /** The first reports of a process take several times as long, until their code is compiled. */
@@ -195,11 +197,12 @@ async function ask(asker: ChildProcess, order: Order): Promise<number[]> {
 /** Nothing of what is measured waits for an index that the search makes of a file it has never seen. */
 async function searchUntilReady(api: Api, token: string): Promise<void> {
   for (;;) {
-    const isReady = await api.call('GET', '/conversations/search?q=hello', { token }).then(
-      () => true,
+    const isReady = await api.call<{ indexing?: object }>('GET', '/conversations/search?q=hello', { token }).then(
+      ({ indexing }) => indexing === undefined,
       () => false,
     );
     if (isReady) return;
+    await wait(searchAgainMs);
   }
 }
 

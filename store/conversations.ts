@@ -257,6 +257,10 @@ export function facetsAfter(db: Database, afterId: string, limit: number): Conve
   return db.all<FacetsRow>(`SELECT ${facetsColumns} FROM conversation WHERE id > ? ORDER BY id LIMIT ?`, [afterId, limit]).map(facetsFromRow);
 }
 
+export function hasMoreConversations(db: Database, than: number): boolean {
+  return db.get('SELECT 1 FROM conversation LIMIT 1 OFFSET ?', [than]) !== undefined;
+}
+
 export function findFacets(db: Database, conversationId: string): ConversationFacets | undefined {
   const row = db.get<FacetsRow>(`SELECT ${facetsColumns} FROM conversation WHERE id = ?`, [conversationId]);
   return row && facetsFromRow(row);

@@ -1,6 +1,6 @@
 import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Database, monotonicMs } from '../store/database.ts';
 import { insertMessage } from '../store/messages.ts';
@@ -13,8 +13,12 @@ import { type Person, type Service, startService } from './support/service.ts';
 import { watchThreads } from './support/threads.ts';
 import { turns } from './support/toy.ts';
 
+const ask = (service: Service, person: Person, q: string) => service.get(`/conversations/search?q=${encodeURIComponent(q)}`, person.token);
+
+/** Asks again for what had not been read. */
 async function search(service: Service, person: Person, q: string): Promise<{ status: number; ids: string[]; total: number }> {
-  const { status, body } = await service.get(`/conversations/search?q=${encodeURIComponent(q)}`, person.token);
+  const { status, body } = await ask(service, person, q);
+  if (body.indexing !== undefined) return search(service, person, q);
   return { status, ids: status === 200 ? body.rows.map((row: { conversationId: string }) => row.conversationId) : [], total: body.total };
 }
 
@@ -198,6 +202,25 @@ t.test('the index', async (t) => {
     await written(service, owner, 2);
     await check(t, service);
     t.equal((await search(service, owner, 'zeugma')).total, 1);
+  });
+
+  t.test('that is far behind answers by what it has read, says how far that is, and comes to know all of it', async (t) => {
+    const { dataDir } = prepare(t);
+    const service = await again(t, dataDir);
+    rmSync(dirname(indexPath(dataDir, owner)), { recursive: true });
+    fill(service, owner, id, 60_000, 'drip');
+    const { status, body } = await ask(service, owner, 'drip 159999');
+    t.equal(status, 200);
+    t.match(body, { rows: [], total: 0, indexing: { total: Number } });
+    t.ok(body.indexing.total > 69_000, `of ${body.indexing.total}`);
+    t.ok(body.indexing.done < body.indexing.total);
+    let last = body.indexing.done;
+    for (let answer = await ask(service, owner, 'gambit'); answer.body.indexing !== undefined; answer = await ask(service, owner, 'gambit')) {
+      t.ok(answer.body.indexing.done >= last, 'it goes on');
+      last = answer.body.indexing.done;
+    }
+    t.same((await search(service, owner, 'drip 159999')).ids, [id]);
+    await check(t, service);
   });
 
   t.test('of long mails is written sooner', async (t) => {

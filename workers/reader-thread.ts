@@ -36,7 +36,9 @@ interface BucketsQuestion {
   readonly toMs: number;
 }
 
-/** How long a search waits for an index that is being made; then the caller is told to come back. */
+/** How long a search waits for an index that is far behind; then it is answered by what is in it. */
+const patienceMs = 300;
+/** How long it waits for one that is nearly there; then the caller is told to come back. */
 const maxCatchUpMs = 10_000;
 /** Characters of an answer that is one page of many, so that neither thread is held by it. */
 const pageChars = 64 * 1024;
@@ -130,12 +132,13 @@ function together<Answer>(workspaceId: string, read: (source: ReportSource) => A
 
 /** Without rests: with them it took a sixth longer, beyond what a search may take. */
 async function search(workspaceId: string, question: SearchQuestion): Promise<Seen<SearchAnswer>> {
-  const untilMs = performance.now() + maxCatchUpMs;
-  while (!files.searchIndex(workspaceId).advance()) {
-    if (performance.now() > untilMs) {
-      void catchUp(workspaceId);
-      throw new ThreadUnavailable('the search index is being made');
-    }
+  const startedMs = performance.now();
+  for (let index = files.searchIndex(workspaceId); !index.advance(); index = files.searchIndex(workspaceId)) {
+    const waitedMs = performance.now() - startedMs;
+    const indexing = waitedMs > patienceMs ? index.indexing : undefined;
+    if (indexing !== undefined || waitedMs > maxCatchUpMs) void catchUp(workspaceId);
+    if (indexing !== undefined) return index.searchSoFar(question, indexing);
+    if (waitedMs > maxCatchUpMs) throw new ThreadUnavailable('the search index is being made');
     await othersTurn();
   }
   const answer = files.searchIndex(workspaceId).search(question);

@@ -42,7 +42,16 @@ export const conversationReadRoutes = [
       from: Type.Optional(Type.String({ format: 'date-time', description: 'Updated at this time or later.' })),
       to: Type.Optional(Type.String({ format: 'date-time', description: 'Updated at this time or before.' })),
     }),
-    reply: { status: 200, schema: Type.Object({ rows: Type.Array(SearchRow), total: Type.Integer({ description: 'All that match, not only those shown.' }) }) },
+    reply: {
+      status: 200,
+      schema: Type.Object({
+        rows: Type.Array(SearchRow),
+        total: Type.Integer({ description: 'All that match, not only those shown.' }),
+        indexing: Type.Optional(
+          Type.Object({ done: Type.Integer(), total: Type.Integer() }, { description: 'Only while the search index is being made: how many messages it has read, of all. Rows and total are of those, the oldest first; ask again for the rest.' }),
+        ),
+      }),
+    },
     refusals: [],
     ask(view, { workspaceId, grant, query }, { reader }) {
       const { q, limit = maxSearchRows, status, channel, tag, from, to } = query;

@@ -12,6 +12,7 @@ import {
   facetsAfter,
   findFacets,
   findSummary,
+  hasMoreConversations,
   newestConversationChange,
   type Reach,
   ticketsAfter,
@@ -54,6 +55,13 @@ export interface SearchRow {
 export interface SearchAnswer {
   readonly rows: readonly SearchRow[];
   readonly total: number;
+  /** Only while many messages are not taken in yet: how many are, of all. The rest of the answer knows of no others. */
+  readonly indexing?: Indexing;
+}
+
+export interface Indexing {
+  readonly done: number;
+  readonly total: number;
 }
 
 /** Rows taken in by one step; each step holds the thread for some milliseconds. */
@@ -64,6 +72,9 @@ const conversationsPerStep = 1000;
 /** Full segments kept in memory while others ask; beyond it writing comes first. */
 const maxFullSegments = 2;
 const writeSliceMs = 4;
+/** No more messages, or conversations, than that are taken in while somebody waits. */
+const fewMessages = 5000;
+const fewConversations = 5000;
 /** Messages for which there is room at first. */
 const firstRoom = 1024;
 
@@ -154,6 +165,20 @@ export class SearchIndex {
       while (!this.#step());
       return this.#answer(question);
     });
+  }
+
+  /** How far it is, when it would take longer than somebody should wait to take in the rest. */
+  get indexing(): Indexing | undefined {
+    const total = newestMessageRowid(this.#source);
+    const done = this.#messages.lastDoc;
+    const isFar = total - done > fewMessages || (this.#loading !== undefined && hasMoreConversations(this.#source, fewConversations));
+    // Without its conversation's column no message is found.
+    return isFar ? { done: this.#loading === undefined ? done : 0, total } : undefined;
+  }
+
+  /** Of what is taken in alone. */
+  searchSoFar(question: SearchQuestion, indexing: Indexing): Seen<SearchAnswer> {
+    return this.#source.readTogether(() => ({ ...this.#answer(question), indexing }));
   }
 
   isSound(): boolean {

@@ -57,6 +57,8 @@ export interface SearchFilter {
 export interface SearchAnswer {
   readonly rows: readonly SearchRow[];
   readonly total: number;
+  /** While older messages are still being read: how many are, of all. */
+  readonly indexing?: { readonly done: number; readonly total: number };
 }
 
 /** Whether the service would search for this: it needs a letter or a digit. */

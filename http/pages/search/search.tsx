@@ -18,6 +18,8 @@ import { Marked } from './marked.tsx';
 import { endOfDay, startOfDay } from './days.ts';
 
 const maxRows = 50;
+/** Before it is asked again for what had not been read. */
+const askAgainMs = 2000;
 const filterNames = ['channel', 'status', 'tag', 'from', 'to'] as const;
 
 const channels = [
@@ -47,6 +49,11 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
 
   useEffect(() => setTitle(text === '' ? 'Search' : `“${text}”`), [text]);
   useEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    if (found.value?.indexing === undefined) return undefined;
+    const timer = setTimeout(() => setRound(round + 1), askAgainMs);
+    return () => clearTimeout(timer);
+  }, [found.value]);
   useCommands(
     () => [
       {
@@ -123,7 +130,7 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
           ))}
         </ul>
       )}
-      {found.value !== undefined && found.value.rows.length === 0 && !found.asking && (
+      {found.value !== undefined && found.value.rows.length === 0 && found.value.indexing === undefined && !found.asking && (
         <Empty icon="search" title="Nothing was found">
           <p>{isFiltered ? 'Fewer filters find more.' : 'Fewer or other words may find it. Only conversations that you may see are searched.'}</p>
         </Empty>
@@ -132,7 +139,14 @@ export function Search(_props: { readonly params: Readonly<Record<string, string
   );
 }
 
-function totalOf({ rows, total }: SearchAnswer): string {
+function totalOf(answer: SearchAnswer): string {
+  const { indexing } = answer;
+  const counted = countedOf(answer);
+  if (indexing === undefined) return counted;
+  return `${counted}${counted.endsWith('.') ? '' : '.'} Messages are still being read (${Math.floor((100 * indexing.done) / Math.max(1, indexing.total))} %): there may be more.`;
+}
+
+function countedOf({ rows, total }: SearchAnswer): string {
   if (total === 0) return 'No conversations';
   if (total === 1) return '1 conversation';
   return total > rows.length ? `${countOf(total)} conversations. The best ${rows.length} are shown; more words find fewer.` : `${countOf(total)} conversations`;
