@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, type Stats } from 'node:fs';
-import { chmod, copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, lstat, mkdir, readdir, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { Database, isDuplicate, syncFile, syncFolder } from '../store/database.ts';
 import { placeKinds } from '../store/directory-places.ts';
@@ -14,7 +14,7 @@ import { workspaceMigrations } from '../store/migrations/workspace.ts';
 import { sealedPlaces } from '../store/sealed-secrets.ts';
 import { findWorkspace } from '../store/workspaces.ts';
 import type { SecretBox } from '../workers/secret-box.ts';
-import { directoryPath, type Finding, secretsKeyName, verifyAgreement, verifyDirectory, verifyWorkspace, type WorkspaceCounts, workspacePath } from './soundness.ts';
+import { directoryPath, type Finding, secretsKeyName, verifyAgreement, verifyDirectory, verifyWorkspace, workspaceIdsIn, type WorkspaceCounts, workspacePath } from './soundness.ts';
 
 export interface BackupFile {
   /** Below the backup's folder, with slashes. */
@@ -57,6 +57,8 @@ export interface BackupOptions {
   readonly secretsElsewhere: readonly string[];
   /** For one workspace: its secrets as they are sealed now, and the key of the backup's own. */
   readonly reseal: { readonly from: SecretBox; readonly to: SecretBox; readonly key: string } | undefined;
+  /** Left free where the backup is on the same disk as the data. */
+  readonly reserveBytes: number;
   onProgress(share: number, doing: string): void;
 }
 
@@ -72,6 +74,7 @@ export async function backup(options: BackupOptions): Promise<{ manifest: Manife
   const part = `${to}.part`;
   await rm(part, { recursive: true, force: true });
   await mkdir(join(part, 'workspaces'), { recursive: true, mode: 0o700 });
+  await requireRoom(options, part);
   const { workspaces, findings } = options.workspaceId === undefined ? await copyAll(options, part) : await copyOne(options, part, options.workspaceId);
   const files = await listFiles(part, (share) => options.onProgress(share, 'checking'));
   const { program, madeAt, secretsElsewhere } = options;
@@ -104,6 +107,21 @@ export async function readBackup(from: string, onProgress: (share: number) => vo
     onProgress(doneBytes / allBytes);
   }
   return manifest;
+}
+
+/** Before anything is copied: a backup that fills the disk takes from the service what it is to protect. */
+async function requireRoom({ dataDir, to, workspaceId, reserveBytes }: BackupOptions, part: string): Promise<void> {
+  const sizeOf = (path: string): Promise<number> => stat(path).then(({ size }) => size, () => 0);
+  const databases = workspaceId === undefined ? [directoryPath(dataDir), ...workspaceIdsIn(dataDir).map((id) => workspacePath(dataDir, id))] : [workspacePath(dataDir, workspaceId)];
+  const others = await othersIn(dataDir, { except: resolve(to), only: workspaceId });
+  let bytes = 0;
+  for (const path of [...databases.flatMap((database) => [database, `${database}-wal`]), ...others.map((path) => join(dataDir, path))]) bytes += await sizeOf(path);
+  const { bavail, bsize } = await statfs(part);
+  const kept = (await stat(part)).dev === (await stat(dataDir)).dev ? reserveBytes : 0;
+  if (bavail * bsize >= bytes + kept) return;
+  await rm(part, { recursive: true });
+  const inMb = (size: number): string => `${(size / 1e6).toFixed(1)} MB`;
+  throw new BackupUnusable(`${dirname(to)} has ${inMb(bavail * bsize)} free: the backup may take ${inMb(bytes)}${kept === 0 ? '' : `, and ${inMb(kept)} stay free for the service (DISK_RESERVE_BYTES)`}`);
 }
 
 async function copyAll(options: BackupOptions, part: string): Promise<{ workspaces: BackedUpWorkspace[]; findings: Finding[] }> {

@@ -72,6 +72,8 @@ export interface Config {
   readonly storage:
     | { readonly provider: 'disk' | 'none' }
     | { readonly provider: 's3'; readonly endpoint: string; readonly bucket: string; readonly accessKey: string; readonly secretKey: string; readonly region: string };
+  /** Room on the disk of the data folder that is kept for what existing workspaces go on with; 0: none. */
+  readonly diskReserveBytes: number;
   /** Of a workspace's team attachments together. */
   readonly storageQuotaBytes: number;
   readonly billing: BillingConfig;
@@ -159,6 +161,7 @@ export function readConfig(given: Environment): Config {
     embedding: embeddingSettings(env),
     modelHub: url(env, 'HF_ENDPOINT', 'https://huggingface.co'),
     storage: storageSettings(env),
+    diskReserveBytes: integer(env, 'DISK_RESERVE_BYTES', { fallback: 256 * 1024 ** 2, min: 0, max: Number.MAX_SAFE_INTEGER }),
     storageQuotaBytes: integer(env, 'STORAGE_QUOTA_BYTES', { fallback: 1024 ** 3, min: 0, max: Number.MAX_SAFE_INTEGER }),
     billing: billingSettings(env),
     tls,

@@ -26,6 +26,8 @@ export interface Gauges {
   outboxAgeSeconds(): number;
   /** Workspaces whose file, place in directory.db or secrets are not as they must be. */
   folderFaults(): number;
+  /** Of the data folder. */
+  disk(): { readonly freeBytes: number; readonly hasRoom: boolean };
 }
 
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -65,6 +67,8 @@ export function createMetrics(gauges: Gauges, about: { version: string } = { ver
   gauge('switchboard_outbox_under_way', 'Outside work that is being done.', () => gauges.engine().outboxUnderWay);
   gauge('switchboard_outbox_age_seconds', 'Age of the oldest outside work not done yet, over the open workspaces.', () => gauges.outboxAgeSeconds());
   gauge('switchboard_folder_faults', 'Workspaces whose file is missing or empty, that directory.db does not know, or whose secrets another key sealed.', () => gauges.folderFaults());
+  gauge('switchboard_disk_free_bytes', 'Room on the disk of the data folder.', () => gauges.disk().freeBytes);
+  gauge('switchboard_disk_reserve_reached', '1 while the disk is down to its reserve, and nothing large is taken.', () => (gauges.disk().hasRoom ? 0 : 1));
   gauge('switchboard_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
   gauge('switchboard_heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed);
   // The names that dashboards for any process look for, beside the service's own of before.

@@ -302,6 +302,7 @@ export class Pipeline {
     const whenDurable = (leave: () => void): void => this.#services.engine.whenDurable(call.workspaceId, leave);
     const failWhenDurable = (error: unknown): void => whenDurable(() => fail(error));
     try {
+      if (route.takesRoom !== undefined) requireRoom(route.takesRoom, this.#services);
       requireSound(compiled.reader, call, { query: route.invalidQuerySlug ?? 'invalid_query', body: route.invalidSlug ?? 'invalid_body' });
       const view = call.workspaceId === '' ? undefined : (this.#services.engine.workspace(call.workspaceId) ?? refuse('unauthorized')).view(call.caller);
       if (view !== undefined) authorise(route, view, call, this.#services.config);
@@ -477,6 +478,11 @@ function authorise(route: Route, view: View, call: Call, config: Config): void {
     if (visitor.blockedAt !== null) refuse('forbidden');
     if (!mayUseSite(requireSite(view, visitor.siteId), call.origin, config)) refuse('forbidden', { message: 'This origin may not use the site.' });
   }
+}
+
+/** Files may lie in a bucket. */
+function requireRoom(where: 'onDisk' | 'files', { config, disk }: Services): void {
+  if (where === 'onDisk' || config.storage.provider === 'disk') disk.requireRoom();
 }
 
 function bodyRefusal(slug: BodyFailure): Refusal {

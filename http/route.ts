@@ -145,6 +145,8 @@ interface Described {
   readonly sunset?: string;
   /** What a handler that writes its own replies answers with beside `reply` and the refusals, by status. */
   readonly otherReplies?: Readonly<Record<number, OtherReply>>;
+  /** Takes much room, `onDisk` or among `files`, which may lie elsewhere: refused with service_unavailable while the disk is down to its reserve. */
+  readonly takesRoom?: 'onDisk' | 'files';
   /** Not offered to sockets: pages, files, what changes the credential itself. */
   readonly httpOnly?: true;
 }

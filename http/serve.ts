@@ -48,6 +48,7 @@ import { createResolver } from '../workers/providers/resolver.ts';
 import { CannotTakeMail, listenForMail, MailNotTaken, type SmtpListener } from '../workers/providers/smtp-listener.ts';
 import { createWebhookSender } from '../workers/providers/webhook-sender.ts';
 import { openPlaces, type Places, PlacesUnusable } from '../workers/places.ts';
+import { withinReserve } from '../workers/providers/objects-reserve.ts';
 import { createReader, type Reader } from '../workers/reader.ts';
 import { createSecretBox } from '../workers/secret-box.ts';
 import { createTotp } from '../workers/totp.ts';
@@ -55,6 +56,7 @@ import { ceilingsOf, type Config, ConfigError } from './config.ts';
 import { takeDataFolder } from './data-folder.ts';
 import { createInboundMail, UnacceptableMail } from './inbound-mail.ts';
 import { createKnowledgeParts, type KnowledgeOptions, type KnowledgeParts } from './knowledge-parts.ts';
+import { DiskReserve } from './disk-reserve.ts';
 import { createExportLinks } from './export-links.ts';
 import { FolderFaults, requireDirectory, requireKnown } from './folder-faults.ts';
 import { type FolderKeys, takeKeys } from './folder-keys.ts';
@@ -178,7 +180,8 @@ export async function compose(options: ServeOptions): Promise<Composition> {
   const faults = new FolderFaults({ dataDir, log });
 
   const knowledge = createKnowledgeParts(config, options);
-  const { objects } = knowledge;
+  const disk = new DiskReserve({ folder: dataDir, reserveBytes: config.diskReserveBytes, clock, log });
+  const objects = knowledge.objects !== undefined && config.storage.provider === 'disk' ? withinReserve(knowledge.objects, () => disk.hasRoom) : knowledge.objects;
   const uploadLinks = createUploadLinks({ secret, baseUrl: config.baseUrl });
   const attachmentSource = createAttachmentSource(knowledge.fetcher);
   const ownDomains = config.emailDomainProvider === 'none' ? undefined : selfProvider({ mailHost: config.mailHost, bounceLabel, resolver: createResolver(config.dnsServers) });
@@ -269,6 +272,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     crawler: knowledge.crawler,
     imageSource: knowledge.imageSource,
     objects,
+    disk,
     uploadLinks,
     recognise,
     inboundMail,
@@ -290,6 +294,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     readerWaiting: () => reader.waiting,
     outboxAgeSeconds: () => outboxAgeSeconds(engine, clock),
     folderFaults: () => faults.count,
+    disk: () => disk,
   }, { version: programVersion() });
   const routes: readonly Route[] = [...apiRoutes, ...systemRoutes({ routes: () => routes, metrics, baseUrl: config.baseUrl, isReady: () => composition.isReady, faults: () => faults.lines })];
   const pipeline = new Pipeline({ services, routes, metrics, checkReplies: options.checkReplies ?? false });
@@ -368,6 +373,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     throw error;
   }
   parts.isReady = true;
+  services.disk.watch();
   services.objects?.check?.().catch((error: unknown) => services.log.error({ err: error }, 'files cannot be stored; uploads answer 503 until they can'));
   engine.wakeAll(visit).catch((error: unknown) => services.log.error({ err: error }, 'not every workspace could be woken; each wakes when it is asked for'));
 
@@ -463,6 +469,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     parts.mail.close();
     await parts.services.webhookSender.close();
     parts.metrics.stop();
+    parts.services.disk.stop();
     await parts.mailReader.stop();
     await parts.checkpointer.stop();
     lock.release();

@@ -23,6 +23,7 @@ import type { ImageSource } from '../workers/image-source.ts';
 import type { ObjectStore } from '../workers/providers/objects.ts';
 import type { Totp } from '../workers/totp.ts';
 import type { Config } from './config.ts';
+import type { DiskReserve } from './disk-reserve.ts';
 import type { InboundMail } from './inbound-mail.ts';
 import type { SignInGuard } from './sign-in-guard.ts';
 import type { PageFiles } from './page-files.ts';
@@ -60,6 +61,7 @@ export interface Services extends RetrievalPorts {
   readonly crawler: Crawler;
   /** Undefined when there is no storage. */
   readonly objects: ObjectStore | undefined;
+  readonly disk: DiskReserve;
   readonly uploadLinks: UploadLinks;
   readonly imageSource: ImageSource;
   /** The media type of what begins with these bytes; undefined when nothing is recognised. */

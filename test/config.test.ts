@@ -37,6 +37,7 @@ t.test('everything runs with nothing set', async (t) => {
     embedding: { provider: 'builtin' },
     modelHub: 'https://huggingface.co',
     storage: { provider: 'disk' },
+    diskReserveBytes: 256 * 1024 ** 2,
     storageQuotaBytes: 1024 ** 3,
     billing: { provider: 'local' },
   });
@@ -104,6 +105,7 @@ const good: [string, string, object][] = [
   ['STORAGE_PROVIDER', 'disk', { storage: { provider: 'disk' } }],
   ['STORAGE_PROVIDER', 'none', { storage: { provider: 'none' } }],
   ['STORAGE_QUOTA_BYTES', '0', { storageQuotaBytes: 0 }],
+  ['DISK_RESERVE_BYTES', '0', { diskReserveBytes: 0 }],
   ['BILLING_PROVIDER', 'local', { billing: { provider: 'local' } }],
 ];
 
@@ -172,6 +174,7 @@ const bad: [string, string][] = [
   ...['hub.example.com', 'ftp://hub.example.com'].map((value): [string, string] => ['HF_ENDPOINT', value]),
   ['STORAGE_PROVIDER', 'ftp'],
   ...['-1', '1.5', 'all'].map((value): [string, string] => ['STORAGE_QUOTA_BYTES', value]),
+  ...['-1', '1.5', 'all'].map((value): [string, string] => ['DISK_RESERVE_BYTES', value]),
   ['BILLING_PROVIDER', 'cash'],
   ...['0', '731', '1.5'].map((value): [string, string] => ['TRIAL_DAYS', value]),
   ['STRIPE_API_URL', 'api.stripe.com'],

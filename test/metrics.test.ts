@@ -105,7 +105,7 @@ t.test('[observability] every figure is there and moves', async (t) => {
   });
 });
 
-const nothing = { engine: () => ({ openWorkspaces: 0, filesWaiting: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }), sockets: () => ({ agent: 0, visitor: 0 }), readerWaiting: () => 0, outboxAgeSeconds: () => 0, folderFaults: () => 0 };
+const nothing = { engine: () => ({ openWorkspaces: 0, filesWaiting: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }), sockets: () => ({ agent: 0, visitor: 0 }), readerWaiting: () => 0, outboxAgeSeconds: () => 0, folderFaults: () => 0, disk: () => ({ freeBytes: 0, hasRoom: true }) };
 const delay = async (metrics: Metrics, part: string): Promise<number> => parse((await metrics.text()).text).get(`switchboard_event_loop_delay_${part}_seconds`) ?? -1;
 
 t.test('[observability] the 10 ms between two looks at the loop are no delay, what comes on top is, and each scrape begins anew', async (t) => {

@@ -61,7 +61,7 @@ t.test('of what is asked of another thread one is asked in each turn; what is re
   const names = ['first', 'second', 'third'];
   const asked = names.map((name) => route({ ...about(name), ask: async () => see(name) }));
   const read = route({ ...about('read'), read: () => see('read') });
-  const metrics = createMetrics({ engine: () => ({ openWorkspaces: 0, filesWaiting: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }), sockets: () => ({ agent: 0, visitor: 0 }), readerWaiting: () => 0, outboxAgeSeconds: () => 0, folderFaults: () => 0 });
+  const metrics = createMetrics({ engine: () => ({ openWorkspaces: 0, filesWaiting: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }), sockets: () => ({ agent: 0, visitor: 0 }), readerWaiting: () => 0, outboxAgeSeconds: () => 0, folderFaults: () => 0, disk: () => ({ freeBytes: 0, hasRoom: true }) });
   t.teardown(() => metrics.stop());
   const pipeline = new Pipeline({ services: service.running.services, routes: [...asked, read], metrics, checkReplies: true });
   const statuses = await Promise.all(

@@ -59,7 +59,7 @@ t.test('[9] a route that ends is announced in the Sunset header of all it answer
       return { at: 'now' };
     },
   });
-  const metrics = createMetrics({ engine: () => ({ openWorkspaces: 0, filesWaiting: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }), sockets: () => ({ agent: 0, visitor: 0 }), readerWaiting: () => 0, outboxAgeSeconds: () => 0, folderFaults: () => 0 });
+  const metrics = createMetrics({ engine: () => ({ openWorkspaces: 0, filesWaiting: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }), sockets: () => ({ agent: 0, visitor: 0 }), readerWaiting: () => 0, outboxAgeSeconds: () => 0, folderFaults: () => 0, disk: () => ({ freeBytes: 0, hasRoom: true }) });
   t.teardown(() => metrics.stop());
   const pipeline = new Pipeline({ services: service.running.services, routes: [ending], metrics, checkReplies: true });
   const ask = (head: Partial<RequestHead>): Promise<Reply> =>
@@ -102,7 +102,7 @@ t.test('in tests a reply is held against its declaration', async (t) => {
         return value as { id: string };
       },
     });
-  const metrics = createMetrics({ engine: () => ({ openWorkspaces: 0, filesWaiting: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }), sockets: () => ({ agent: 0, visitor: 0 }), readerWaiting: () => 0, outboxAgeSeconds: () => 0, folderFaults: () => 0 });
+  const metrics = createMetrics({ engine: () => ({ openWorkspaces: 0, filesWaiting: 0, laneDepth: 0, actors: 0, outboxUnderWay: 0 }), sockets: () => ({ agent: 0, visitor: 0 }), readerWaiting: () => 0, outboxAgeSeconds: () => 0, folderFaults: () => 0, disk: () => ({ freeBytes: 0, hasRoom: true }) });
   t.teardown(() => metrics.stop());
   const routes = [answering('sound', { id: 'x' }), answering('missing', {}), answering('leaking', { id: 'x', passwordHash: 'x' }), answering('undeclared', { id: 'x' }, 'conflict')];
   const pipeline = new Pipeline({ services: service.running.services, routes, metrics, checkReplies: true });

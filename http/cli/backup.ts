@@ -25,6 +25,8 @@ what opens secrets: keep it as safe as the data folder.
 
   --workspace WORKSPACE  only that one, by its id or subdomain, with a key of its own for its secrets, to be moved elsewhere
 
+Where the disk has too little room, or would be left with less than DISK_RESERVE_BYTES for the service, nothing is copied.
+
 Exits with 1 when something could not be copied or is not as it must be; what could be copied is in FOLDER then.`,
   options: { workspace: { type: 'string' } },
   operands: { min: 1, max: 1 },
@@ -43,6 +45,7 @@ Exits with 1 when something could not be copied or is not as it must be; what co
       madeAt: new Date().toISOString(),
       secretsElsewhere: [...(config.jwtSecret === undefined ? [] : ['JWT_SECRET']), ...(config.secretsKey === undefined ? [] : ['SECRETS_KEY'])],
       reseal: workspaceId === undefined ? undefined : resealing(config, dataDir),
+      reserveBytes: config.diskReserveBytes,
       onProgress: progress.at,
     }).finally(progress.end);
     for (const { where, rule, fault } of findings) say(`${where}: not so: ${rule}: ${fault}`);

@@ -31,6 +31,7 @@ export const authRoutes = [
     summary: 'Start a workspace',
     description: 'Creates the workspace, its owner (an admin, available, in all channels) and, with siteUrl, a site for its host. The subdomain is a free one like the name. After the first workspace, whoever runs the server may take new ones by invitation only (inviteCode), or none: forbidden.',
     access: { kind: 'public' },
+    takesRoom: 'onDisk',
     limit: { by: 'ip', perMinute: 5 },
     httpOnly: true,
     body: Type.Object({ email: Email, password: Password, workspaceName: Name, siteUrl: Type.Optional(TypedUrl), inviteCode: Type.Optional(InviteCode), browser: Browser }),

@@ -35,6 +35,7 @@ export const knowledgeRoutes = [
       'When it is done its pages replace those of earlier crawls of the same address, all at once; when it fails those stay. Crawls of a workspace run one after the other. ' +
       'An address that is, or leads to, a host that is not public is website_not_public; one that names a public IP address instead of a host is validation_error.',
     access: writing,
+    takesRoom: 'onDisk',
     body: Type.Object({
       url: Address,
       maxDepth: Type.Optional(Type.Integer({ minimum: 0, maximum: 3, default: 2, description: 'Links away from the first page.' })),

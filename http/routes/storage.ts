@@ -30,6 +30,7 @@ export const storageRoutes = [
       'The uploadUrl of a presigned upload. Content-Type must be the one that was signed (content_type_not_allowed), Content-Length at most the size (file_too_large), and the bytes of that type. ' +
       'A link that was changed, or whose time is over, is forbidden. The same bytes again are answered as they were the first time, others are a conflict. What is refused leaves nothing behind, and the link may be used again.',
     access: { kind: 'public' },
+    takesRoom: 'files',
     anyHeaders: true,
     httpOnly: true,
     params: Key,

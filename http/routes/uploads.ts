@@ -41,6 +41,7 @@ export const uploadRoutes = [
       'Common documents, archives, images, audio and video, up to 25 MB; logos are images up to 2 MB, by admins. The file itself is held to what was said here: its type, its size, and that its bytes are of that type. ' +
       'Team attachments share a quota; room is kept from now until the link is used or its time is over.',
     access: { kind: 'agent', scope: null },
+    takesRoom: 'files',
     body: Type.Object({ ...File, kind: Type.Optional(Type.Enum(['attachment', 'logo', 'team_attachment'], { default: 'attachment' })) }),
     reply: { status: 200, schema: Link },
     refusals: ['content_type_not_allowed', 'file_too_large', 'storage_limit_reached', 'admin_required', 'storage_not_configured'],
@@ -55,6 +56,7 @@ export const uploadRoutes = [
     summary: 'Get a link to upload an attachment by',
     description: `${visitorLinksPerMinute} links a minute and ${visitorUploadBytesPerDay / 1024 / 1024} MB a day of a visitor, ${networkUploadBytesPerDay / 1024 / 1024} MB of all visitors of a network. What no message names within a day is removed.`,
     access: { kind: 'visitor' },
+    takesRoom: 'files',
     body: Type.Object(File),
     reply: { status: 200, schema: Link },
     refusals: ['content_type_not_allowed', 'file_too_large', 'storage_not_configured'],
@@ -69,6 +71,7 @@ export const uploadRoutes = [
     summary: 'Keep a copy of an image as a logo',
     description: 'Up to 2 MB, from a public host. An address that is not public, or answers with nothing of use, is invalid_body.',
     access: { kind: 'agent', scope: null, role: 'admin' },
+    takesRoom: 'files',
     body: Type.Object({ url: Url }),
     reply: { status: 201, schema: Type.Object({ url: Type.String(), key: Type.String(), contentType: Type.String(), size: Type.Integer() }) },
     refusals: ['content_type_not_allowed', 'file_too_large', 'storage_not_configured', 'forbidden'],

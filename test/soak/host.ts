@@ -75,6 +75,7 @@ export class Host {
     this.#writeOrders({ releaseMemory: false });
     const env = {
       DATA_DIR: this.dataDir,
+      DISK_RESERVE_BYTES: '0',
       RATE_LIMITS: 'off',
       LOG_LEVEL: 'error',
       UV_THREADPOOL_SIZE: '32',
