@@ -17,11 +17,11 @@ const budgetMs = 10_000;
 
 t.test('whatever is sent, the service answers as it declares, tells nothing of others, and its files are sound', async (t) => {
   const world = await World.start(t, { seed });
-  const { failures, requests, statuses } = await fuzzHttp(world, { seed, runs: 2, budgetMs });
+  const { failures, requests, done } = await fuzzHttp(world, { seed, runs: 2, budgetMs });
   t.same(failures, []);
-  t.ok(requests >= 40, `${requests} requests`);
+  t.ok(requests >= 20, `${requests} requests`);
   t.comment(`${requests} requests`);
-  t.ok([...statuses.keys()].filter((status) => status < 300).length >= 3, 'some of them do what they ask for');
+  t.ok(done.size >= 3, 'some of them do what they ask for');
 
   t.test('a text or an id of another workspace is noticed', async (t) => {
     const gun = new Gun(world);

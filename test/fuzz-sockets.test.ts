@@ -42,6 +42,7 @@ t.test('the wire', async (t) => {
 
   t.test('a ping in two fragments is one', async (t) => {
     const wire = await open();
+    await wire.until(() => wire.texts.some((text) => text.startsWith('{"type":"ready"')), signal);
     wire.write(encoded({ opcode: 1, payload: Buffer.from('{"type":'), isFinal: false }));
     wire.write(encoded({ opcode: 0, payload: Buffer.from('"ping"}') }));
     await wire.until(() => wire.texts.includes('{"type":"pong"}'), signal);

@@ -21,6 +21,8 @@ const shrinkingMs = 15_000;
 /** Operations. Those whose conversations must be fresh are preceded by a renewal anyway, in a run that is long enough to come to something. */
 const renewEvery = 12;
 const longRuns = 10;
+/** In a short run, one in so many is also sent many times at once. */
+const pressEvery = 4;
 
 export interface Failure {
   readonly operation: string;
@@ -125,7 +127,7 @@ export async function fuzzHttp(world: World, options: HttpOptions): Promise<Http
   for (const [index, operation] of chosen.entries()) {
     if (options.budgetMs !== undefined && performance.now() - startedMs > options.budgetMs) break;
     if (index % renewEvery === 0 || (isLong && /\/(?:calls|assignment|billing)\//.test(operation.path))) await world.renew();
-    const failure = await fuzzOperation(gun, rules, operation, { ...options, onSuccess: () => void done.add(operation.operationId) });
+    const failure = await fuzzOperation(gun, rules, operation, { ...options, isPressed: isLong || index % pressEvery === 0, onSuccess: () => void done.add(operation.operationId) });
     if (failure !== undefined) {
       failures.push(failure);
       options.onFailure?.(failure);
@@ -140,7 +142,7 @@ export async function fuzzHttp(world: World, options: HttpOptions): Promise<Http
   return { failures, requests: gun.requests, statuses: gun.statuses, done, neverDone };
 }
 
-async function fuzzOperation(gun: Gun, rules: ReplyRules, operation: Operation, options: HttpOptions & { onSuccess(): void }): Promise<Failure | undefined> {
+async function fuzzOperation(gun: Gun, rules: ReplyRules, operation: Operation, options: HttpOptions & { isPressed: boolean; onSuccess(): void }): Promise<Failure | undefined> {
   const { service } = gun.world;
   const stage = options.runs >= longRuns ? stageOf(gun.world, operation.operationId) : undefined;
   let known: Known = {};
@@ -180,7 +182,7 @@ async function fuzzOperation(gun: Gun, rules: ReplyRules, operation: Operation, 
   const details = await fc.check(property, { seed: seedFor(options.seed, operation.operationId), numRuns: options.runs, interruptAfterTimeLimit: options.runs * 200 + shrinkingMs });
   if (details.failed) return { operation: operation.operationId, problem: last?.problem ?? String(details.errorInstance), curl: last?.curl ?? '' };
   const [fired] = fc.sample(requests, { seed: seedFor(options.seed, operation.operationId), numRuns: 1 });
-  if (fired === undefined) return undefined;
+  if (fired === undefined || !options.isPressed) return undefined;
   const problem = await gun.press(fired, operation.operationId);
   return problem === undefined ? undefined : { operation: operation.operationId, problem, curl: curlOf(service.url, { ...fired, headers: gun.headersOf(fired, operation.operationId) }) };
 }
