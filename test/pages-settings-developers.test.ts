@@ -153,9 +153,24 @@ t.test('keys, apps, webhooks, the audit log, verification, data', { skip: noBrow
       await service.pass(24 * 3600_000);
     }
     await page.reload();
-    await page.getByText(/^It is disabled: it took nothing for five days/).waitFor();
-    t.equal(await button(page, /^Send again/).count(), 0);
+    await page.getByText(/^It is disabled, so nothing is sent to it/).waitFor();
+    t.equal(await button(page, /^Send (again|a test)/).count(), 0);
     await usable(t, page);
+    receiver.answer = () => 204;
+    await button(page, 'Turn it on again').click();
+    await button(page, 'Send a test').click();
+    await row.getByText('webhook.test').waitFor();
+    await button(page, 'Turn it off').click();
+    await button(page, 'Turn it on again').waitFor();
+
+    const admin = await service.agent(owner, { role: 'admin', name: 'Ben' });
+    await service.patch(`/webhooks/${page.url().split('/').at(-1) ?? ''}`, { status: 'active' }, admin.token);
+    await service.patch(`/agents/${admin.agentId}`, { role: 'agent' }, owner.token);
+    await page.reload();
+    await page.getByText('It rests: who made it is no admin any more').waitFor();
+    await usable(t, page);
+    await button(page, 'Answer for it').click();
+    await button(page, 'Send a test').waitFor();
     await button(page, 'Delete').click();
     await button(page.getByRole('dialog'), 'Delete it').click();
     await page.getByText('No webhooks yet').waitFor();

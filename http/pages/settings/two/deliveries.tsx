@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
-import { Badge, Banner, Empty } from '../../design/feedback.tsx';
+import { Badge, Empty } from '../../design/feedback.tsx';
 import { Time } from '../../design/time.tsx';
 import { navigate } from '../../location.ts';
 import { notify, notifyFailure } from '../../notices.ts';
@@ -15,6 +15,7 @@ import { Section } from '../section.tsx';
 import { eventLabel } from './events.ts';
 import { usePaged } from './paged.ts';
 import { Pages, Part, Reading } from './parts.tsx';
+import { Disable, isTold, WebhookState } from './webhook-state.tsx';
 
 const back = { href: '/settings/webhooks', label: 'All webhooks' };
 const statusNames = { pending: 'On its way', delivered: 'Taken', failed: 'Given up' } as const satisfies Record<Delivery['status'], string>;
@@ -25,9 +26,10 @@ interface DeliveriesProps {
   readonly isRead: boolean;
   readonly failure: unknown;
   readonly retry: () => void;
+  readonly onChanged: (webhook: Webhook) => void;
 }
 
-export function Deliveries({ webhook, isRead, failure, retry }: DeliveriesProps): JSX.Element {
+export function Deliveries({ webhook, isRead, failure, retry, onChanged }: DeliveriesProps): JSX.Element {
   const [removing, setRemoving] = useState(false);
   if (webhook === undefined) {
     return (
@@ -43,14 +45,15 @@ export function Deliveries({ webhook, isRead, failure, retry }: DeliveriesProps)
       back={back}
       intro={webhook.description ?? undefined}
       actions={
-        <Button kind="danger" onClick={() => setRemoving(true)}>
-          Delete
-        </Button>
+        <>
+          {webhook.status === 'active' && <Disable webhook={webhook} onChanged={onChanged} />}
+          <Button kind="danger" onClick={() => setRemoving(true)}>
+            Delete
+          </Button>
+        </>
       }
     >
-      {webhook.status === 'disabled' && (
-        <Banner kind="bad">It is disabled: it took nothing for five days, so nothing is sent to it any more. The last answers below say why. Mend it, delete this webhook and add it anew.</Banner>
-      )}
+      <WebhookState webhook={webhook} onChanged={onChanged} />
       <Part id="told" title="Is told">
         <ul class="bullets">
           {types.map((type) => (
@@ -80,6 +83,18 @@ export function Deliveries({ webhook, isRead, failure, retry }: DeliveriesProps)
 
 function Log({ webhook }: { readonly webhook: Webhook }): JSX.Element {
   const list = usePaged<Delivery>(`/webhooks/${webhook.id}/deliveries`, 'deliveries');
+  const [testing, setTesting] = useState(false);
+  const test = async (): Promise<void> => {
+    setTesting(true);
+    try {
+      await call<Delivery>('POST', `/webhooks/${webhook.id}/test`);
+      notify({ kind: 'done', text: 'A test is on its way. Look again for what comes of it.' });
+      list.reload();
+    } catch (error) {
+      notifyFailure(error);
+    }
+    setTesting(false);
+  };
   const put = (delivery: Delivery): void => list.change((all) => all.map((one) => (one.id === delivery.id ? delivery : one)));
   return (
     <Part
@@ -87,9 +102,16 @@ function Log({ webhook }: { readonly webhook: Webhook }): JSX.Element {
       title="Deliveries"
       intro="Of the last seven days, the newest first."
       actions={
-        <Button small busy={list.loading} onClick={list.reload}>
-          Look again
-        </Button>
+        <>
+          {isTold(webhook) && (
+            <Button small busy={testing} onClick={() => void test()}>
+              Send a test
+            </Button>
+          )}
+          <Button small busy={list.loading} onClick={list.reload}>
+            Look again
+          </Button>
+        </>
       }
     >
       <Pages of={list} lines={3} empty={<p class="soft">Nothing was sent yet.</p>}>
@@ -158,7 +180,7 @@ function Row({ webhook, delivery, onChanged }: { readonly webhook: Webhook; read
         )}
       </td>
       <td class="actions">
-        {webhook.status === 'active' && (
+        {isTold(webhook) && (
           <Button small busy={busy} aria-label={`Send again: ${event} of ${exactTime(createdAt)}`} onClick={() => void again()}>
             Send again
           </Button>

@@ -32,7 +32,7 @@ export function VerifyWebhooks(): JSX.Element {
             {value.webhooks.map((webhook) => (
               <li key={webhook.id}>
                 <span>{webhook.url}</span>
-                <Badge kind={webhook.status === 'active' ? 'good' : 'bad'}>{webhook.status === 'active' ? 'Active' : 'Disabled: it took nothing for five days'}</Badge>
+                <Badge kind={webhook.status === 'active' ? 'good' : 'bad'}>{webhook.status === 'active' ? 'Active' : 'Disabled'}</Badge>
                 <Button small kind="danger" aria-label={`Delete the webhook to ${webhook.url}`} onClick={() => setRemoving(webhook)}>
                   Delete
                 </Button>

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
-import { Badge, Empty } from '../../design/feedback.tsx';
+import { Empty } from '../../design/feedback.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
 import type { Webhook } from '../../records.ts';
@@ -15,12 +15,14 @@ import { keepOnce } from './once.ts';
 import { Reading } from './parts.tsx';
 import { SecretOnce } from './secret-once.tsx';
 import { WebhookDialog } from './webhook-dialog.tsx';
+import { WebhookBadge } from './webhook-state.tsx';
 
 /** `item` is a webhook's id: its deliveries. */
 export function Webhooks({ item }: SectionProps): JSX.Element {
-  const { value, failure, reload } = useResource((signal) => call<{ webhooks: Webhook[] }>('GET', '/webhooks', { signal }), [item]);
+  const { value, failure, reload, set } = useResource((signal) => call<{ webhooks: Webhook[] }>('GET', '/webhooks', { signal }), [item]);
   const [making, setMaking] = useState(false);
-  if (item !== undefined) return <Deliveries key={item} webhook={value?.webhooks.find(({ id }) => id === item)} isRead={value !== undefined} failure={failure} retry={reload} />;
+  const put = (changed: Webhook): void => set({ webhooks: (value?.webhooks ?? []).map((one) => (one.id === changed.id ? changed : one)) });
+  if (item !== undefined) return <Deliveries key={item} webhook={value?.webhooks.find(({ id }) => id === item)} isRead={value !== undefined} failure={failure} retry={reload} onChanged={put} />;
   return (
     <Section
       title="Webhooks"
@@ -60,7 +62,7 @@ export function Webhooks({ item }: SectionProps): JSX.Element {
                   </td>
                   <td>{eventsInWords(webhook.events)}</td>
                   <td>
-                    <Badge kind={webhook.status === 'active' ? 'good' : 'bad'}>{webhook.status === 'active' ? 'Active' : 'Disabled'}</Badge>
+                    <WebhookBadge webhook={webhook} />
                   </td>
                   <td>
                     <Time at={webhook.createdAt} />
