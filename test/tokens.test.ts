@@ -4,7 +4,7 @@ import { SignJWT } from 'jose';
 import t from 'tap';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { callRoute, soundBody } from './support/endpoints.ts';
+import { callRoute, paramsOf, soundBody } from './support/endpoints.ts';
 import { startService } from './support/service.ts';
 
 t.test('bearers', async (t) => {
@@ -16,9 +16,8 @@ t.test('bearers', async (t) => {
   const stranger = await service.workspace();
   const { routes, services } = service.running;
   const anyId = '0194b7a6-1111-7111-8111-111111111111';
-  const values = Object.fromEntries(['agentId', 'departmentId', 'ruleId', 'siteId', 'replyId', 'conversationId', 'noteId', 'phoneNumberId', 'voicemailId', 'visitorId', 'workspaceId', 'messageId', 'domainId', 'jobId', 'documentId', 'articleId', 'keyId', 'webhookId', 'deliveryId', 'campaignId', 'goalId', 'contactId', 'exportId', 'verificationId', 'factorId', 'serviceId', 'appId', 'sessionId'].map((name) => [name, anyId]));
-  values['email'] = 'nobody@example.com';
   const authenticated = routes.filter(({ access }) => access.kind !== 'public');
+  const values = { ...Object.fromEntries(authenticated.flatMap(paramsOf).map((name) => [name, anyId])), email: 'nobody@example.com' };
 
   const claims = { agentId: agent.agentId, workspaceId: agent.workspaceId, tokenVersion: 0, expiresMs: service.clock.now() + 3600_000 };
   const secret = new TextEncoder().encode(readFileSync(join(service.dataDir, 'jwt-secret'), 'utf8').trim());
