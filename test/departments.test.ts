@@ -2,7 +2,7 @@ import t from 'tap';
 import { startService } from './support/service.ts';
 
 t.test('departments', async (t) => {
-  const service = await startService(t);
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
   const stranger = await service.workspace();
   const ann = await service.agent(owner);
