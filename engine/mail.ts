@@ -45,7 +45,6 @@ const perHour = { answer: 60, unasked: 30, invitation: 5 } as const;
 /** Of the mails of a day, those to addresses of somebody's choosing: who sells to strangers does not do it from here. */
 const unaskedShare = 0.1;
 const noticesPerDay = 50;
-const resetsPerHour = 5;
 
 /** Queues a mail; it leaves after the commit, in order per recipient. Returns its id. Refuses rate_limited when the workspace, or this address, has had its mails. */
 export function enqueueMail(ctx: Context, mail: Mail, { purpose, subjectId }: { purpose: MailPurpose; subjectId?: string }): string {
@@ -58,11 +57,6 @@ export function enqueueNotice(ctx: Context, mail: Mail): boolean {
   const isTold = takeIfRoom(ctx, { ceiling: 'notices_to_address', of: mail.to, limit: noticesPerDay, perMs: dayMs });
   if (isTold) enqueueMail(ctx, mail, { purpose: 'account' });
   return isTold;
-}
-
-/** Whether an agent may be mailed another link to choose a password by. Nobody is told when it may not: who asks may be anybody. */
-export function takeReset(ctx: Context, email: string): boolean {
-  return takeIfRoom(ctx, { ceiling: 'resets_to_address', of: email, limit: resetsPerHour, perMs: hourMs });
 }
 
 function requireRoomForMail(ctx: Context, to: string, purpose: Exclude<MailPurpose, 'account'>): void {

@@ -94,6 +94,8 @@ export const widgetRoutes = [
         caller: systemCaller,
         params: { embedId: body.siteId, visitorId: named?.workspaceId === workspaceId ? named.visitorId : undefined, url: body.url, name: body.name, email: body.email, ip, network: networkOf(ip), ownNetwork: publicNetworkOf(ip) ?? null, ...place, userAgent },
       });
+      // By the email that it gives now, perhaps, and with a socket of before.
+      if (visitor.blockedAt !== null) services.dropVisitor(workspaceId, visitor.id);
       const view = workspace.view({ kind: 'visitor', visitorId: visitor.id });
       const { officeHoursOpen, nextChange } = siteHours(view, requireSite(view, site.id));
       return {
