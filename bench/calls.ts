@@ -63,8 +63,8 @@ async function prepare(dataDir: string): Promise<{ tokens: string[]; secret: str
   await directory.withWorkspace(
     { ...owner, name: 'Bench', subdomain: 'bench' },
     {
-      make: (subdomain) => {
-        engine.create(workspaceId);
+      make: async (subdomain) => {
+        await engine.create(workspaceId);
         return engine.execute(register, { workspaceId, caller: systemCaller, params: { agentId, email: owner.email, passwordHash: 'none', workspaceName: 'Bench', subdomain } });
       },
       remove: () => engine.discard(workspaceId),

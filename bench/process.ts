@@ -21,6 +21,8 @@ export interface Program {
   residentBytes(): number;
   /** User and system time so far, in seconds, of all its threads. Linux alone. */
   cpuSeconds(): number;
+  /** Ends it without a word to it, as when power fails; its folder stays. */
+  kill(): Promise<void>;
   /** Ends it as an operator would, and removes its folder if it made it. */
   stop(): Promise<void>;
 }
@@ -73,6 +75,11 @@ async function start(args: readonly string[], options: { program?: string; env: 
       dataDir,
       residentBytes: () => Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024,
       cpuSeconds: () => cpuSecondsOf(readFileSync(`/proc/${pid}/stat`, 'utf8')),
+      async kill() {
+        const ended = once(child, 'exit');
+        child.kill('SIGKILL');
+        await ended;
+      },
       async stop() {
         const ended = child.exitCode === null ? once(child, 'exit') : undefined;
         child.kill('SIGTERM');

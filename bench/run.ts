@@ -20,6 +20,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   pages: () => import('./pages.ts'),
   start: () => import('./start.ts'),
   backup: () => import('./backup.ts'),
+  workspaces: () => import('./workspaces.ts'),
   memory: () => import('./memory.ts'),
 };
 
