@@ -34,7 +34,11 @@ export function autoAddress(view: Pick<View, 'state'>, mailHost: string): string
 /** Where mail is sent from when no address is asked for. */
 export function mainAddress(view: Pick<View, 'state'>, mailHost: string): string {
   const domain = theEmailDomain(view);
-  return domain?.status === 'verified' ? `${domainLocalPart}@${domain.name}` : autoAddress(view, mailHost);
+  return domain?.status === 'verified' ? domainAddress(domain) : autoAddress(view, mailHost);
+}
+
+export function domainAddress({ name }: { readonly name: string }): string {
+  return `${domainLocalPart}@${name}`;
 }
 
 /** Where a thread is answered from: where it was written to, while that is still an address of ours. */

@@ -11,6 +11,21 @@ export function isTimeZone(name: string): boolean {
   return !/^[+-]/.test(name) && IANAZone.isValidZone(name);
 }
 
+/** How a person there writes a time, such as `Nov 23, 2026, 5:48 AM GMT+1`. */
+export function clockFor({ timezone, locale }: { timezone: string; locale: string }): (at: string) => string {
+  const format = new Intl.DateTimeFormat(isLocale(locale) ? locale : 'en', { timeZone: timezone, year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short' });
+  // Narrow spaces are odd signs in many a reader of mail.
+  return (at) => format.format(new Date(at)).replace(/\s/g, ' ');
+}
+
+function isLocale(text: string): boolean {
+  try {
+    return Intl.DateTimeFormat.supportedLocalesOf(text).length > 0;
+  } catch {
+    return false;
+  }
+}
+
 /** A day of the zone's calendar. With daylight saving it may have 23 or 25 hours. */
 export interface LocalDay {
   /** YYYY-MM-DD. */

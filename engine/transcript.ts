@@ -8,6 +8,7 @@ import { refuse } from './errors.ts';
 import { mainAddress } from './inbound-addresses.ts';
 import { enqueueMail } from './mail.ts';
 import { mailboxName } from './lines.ts';
+import { clockFor } from './time-zones.ts';
 import { theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { View } from './runtime/context.ts';
@@ -26,10 +27,12 @@ export const mailTranscript = command('conversation.emailTranscript', (ctx, para
   if (findSuppression(ctx.db, params.to) !== undefined) refuse('semantic_error', { message: `Mail to ${params.to} came back before; an admin can take it off the list of suppressions.` });
   const newest = messagesBefore(ctx.db, { conversationId: conversation.id, before: undefined, limit: maxMessages + 1, withSystem: false });
   const customer = conversation.visitorId === null || !params.namesCustomer ? undefined : ctx.state(visitorKind, conversation.visitorId);
+  const { timezone, locale } = theWorkspace(ctx);
+  const clock = clockFor({ timezone, locale });
   const parts: string[] = [];
   let chars = 0;
   for (const message of newest.slice(0, maxMessages)) {
-    const part = partOf(message, senderName(ctx, message, customer?.name ?? null));
+    const part = partOf(message, { sender: senderName(ctx, message, customer?.name ?? null), time: clock(message.createdAt) });
     chars += part.length;
     if (chars > maxChars) break;
     parts.unshift(part);
@@ -55,8 +58,8 @@ export const mailTranscript = command('conversation.emailTranscript', (ctx, para
   return { status: 'queued' };
 });
 
-function partOf(message: MessageRecord, sender: string): string {
-  return `[${message.createdAt}] ${sender}\n${message.body}\n${message.attachments.map(({ url }) => `${url}\n`).join('')}`;
+function partOf(message: MessageRecord, { sender, time }: { sender: string; time: string }): string {
+  return `[${time}] ${sender}\n${message.body}\n${message.attachments.map(({ url }) => `${url}\n`).join('')}`;
 }
 
 function senderName(view: Pick<View, 'state'>, message: MessageRecord, customerName: string | null): string {

@@ -46,6 +46,8 @@ export interface Config {
   readonly mail: { readonly provider: 'outbox' } | { readonly provider: 'smtp'; readonly url: string };
   /** The address mail is sent from. */
   readonly mailFrom: string;
+  /** Signs mail from the mail host (RFC 6376): a file with a private RSA key, PEM. */
+  readonly mailKey: { readonly file: string; readonly selector: string } | undefined;
   readonly carrier: CarrierConfig;
   /** The host of the addresses that mail is taken at, in lower case. */
   readonly mailHost: string;
@@ -149,6 +151,7 @@ export function readConfig(given: Environment): Config {
     oauthLiveApps: clientIds(env, 'OAUTH_LIVE_APPS'),
     mail: mailSettings(env),
     mailFrom: address(env, 'MAIL_FROM', `switchboard@${mailHost}`),
+    mailKey: mailKey(env),
     carrier,
     mailHost,
     smtp: smtpSettings(env),
@@ -195,6 +198,13 @@ function mailSettings(env: Environment): Config['mail'] {
   const smtpUrl = env['SMTP_URL'] ?? '';
   if (!/^smtps?:$/.test(URL.parse(smtpUrl)?.protocol ?? '')) throw new ConfigError('SMTP_URL must be an address such as smtp://user:password@mail.example.com:587 when MAIL_PROVIDER is smtp');
   return { provider, url: smtpUrl };
+}
+
+function mailKey(env: Environment): Config['mailKey'] {
+  const selector = env['MAIL_DKIM_SELECTOR'] ?? 'switchboard';
+  if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(selector)) throw new ConfigError(`MAIL_DKIM_SELECTOR must be a name in DNS such as switchboard, not ${selector}`);
+  const file = env['MAIL_DKIM_KEY_FILE'];
+  return file === undefined ? undefined : { file, selector };
 }
 
 function smtpSettings(env: Environment): Config['smtp'] {

@@ -64,7 +64,7 @@ import { createLog } from './log.ts';
 import { reachableHost, urlAt } from './listening.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { networkOf } from './network-address.ts';
-import { sendQueuedMail } from './outgoing-mail.ts';
+import { hostKeyOf, sendQueuedMail } from './outgoing-mail.ts';
 import { createPageFiles } from './page-files.ts';
 import { Pipeline } from './pipeline.ts';
 import { createRegistrationCodes } from './registration-codes.ts';
@@ -197,8 +197,9 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     userAgent: `Switchboard-Webhooks (+${config.baseUrl})`,
   });
 
+  const ofMail = { sender: mail, secrets, mailFrom: config.mailFrom, hostKey: hostKeyOf(config) };
   const outbox = outboxKinds({
-    sendMail: (item) => sendQueuedMail({ engine, sender: mail, secrets, mailFrom: config.mailFrom }, item).catch(asOutsideFailure),
+    sendMail: (item) => sendQueuedMail({ engine, ...ofMail }, item).catch(asOutsideFailure),
     async checkEmailDomain({ workspaceId, check }) {
       if (emailDomains === undefined) throw new OutsideFailure('no provider for email domains is configured', { permanent: true });
       const stands = await emailDomains.check(check.records);
@@ -226,7 +227,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
         {
           secrets,
           now: () => clock.now(),
-          mail: ({ workspaceId, id, ...message }) => sendQueuedMail({ engine, sender: mail, secrets, mailFrom: config.mailFrom }, { workspaceId, id, mail: message }).catch(asOutsideFailure),
+          mail: ({ workspaceId, id, ...message }) => sendQueuedMail({ engine, ...ofMail }, { workspaceId, id, mail: message }).catch(asOutsideFailure),
           text: (sms) => byCarrier(carrier, carrier.provider, () => carrier.sendSms(sms)),
           speak: (message) => byCarrier(carrier, carrier.provider, () => carrier.speak(message)),
         },

@@ -1,10 +1,15 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import t from 'tap';
 import { smtpSender } from '../workers/providers/mail.ts';
+import { readConfig } from '../http/config.ts';
+import { serve } from '../http/serve.ts';
 import { selfProvider } from '../workers/providers/email-domain.ts';
 import { createResolver } from '../workers/providers/resolver.ts';
+import { tempFolder } from './support/folder.ts';
+import { makeKey } from './support/keys.ts';
 import { DnsZone, sendRaw, SmtpSink } from './support/mail-servers.ts';
 import { type Service, startService } from './support/service.ts';
 
@@ -243,6 +248,52 @@ t.test('[4.19] records as other servers of names write them', async (t) => {
   dns.add({ type: 'TXT', name: 'bounce.shop.example', value: relayed });
   t.equal(await spf(relayed), '1', 'receivers ask the domain of the envelope');
   t.equal(await spf('hello'), '0', 'where there is no SPF record, it is to be added');
+});
+
+t.test('[RFC 3834, 6376] what the service writes itself comes from the verified domain, signed and marked; without one from the mail host, signed with its key', async (t) => {
+  const folder = tempFolder(t);
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048, publicKeyEncoding: { type: 'spki', format: 'der' }, privateKeyEncoding: { type: 'pkcs8', format: 'pem' } });
+  const file = join(folder, 'dkim.pem');
+  writeFileSync(file, privateKey);
+  const dns = await DnsZone.start(t);
+  const sink = await SmtpSink.start(t);
+  const service = await startService(t, { mail: smtpSender(sink.url), env: { ...env, DNS_SERVERS: dns.address, MAIL_DKIM_KEY_FILE: file, MAIL_DKIM_SELECTOR: 'own' } });
+  dns.add({ type: 'TXT', name: 'own._domainkey.mail.switchboard.test', value: `v=DKIM1; k=rsa; p=${publicKey.toString('base64')}` });
+  const owner = await service.workspace();
+  const resolver = createResolver([dns.address]);
+  const arrived = async (from: string, signedBy: string, returnPath: string): Promise<void> => {
+    const mail = await sink.next();
+    t.equal(mail.parsed.from?.value[0]?.address, from);
+    t.equal(mail.envelope.from, returnPath);
+    const verified = await dkimVerify(mail.raw, { resolver: (name: string, type: string) => resolver.records(name, type) });
+    t.match(verified.results, [{ signingDomain: signedBy, status: { result: 'pass' } }], mail.parsed.subject ?? '');
+    t.equal(mail.parsed.headers.get('auto-submitted'), 'auto-generated', mail.parsed.subject ?? '');
+  };
+  const key = await makeKey(service, owner);
+  t.equal((await service.post('/verify/services', { name: 'Shop' }, owner.token)).status, 201);
+  const all = async (...expected: Parameters<typeof arrived>): Promise<void> => {
+    const [, domain] = expected;
+    t.equal((await service.post('/agents/invite', { email: `new@${domain}`, name: 'New', role: 'agent', channels: ['chats'], groupIds: [] }, owner.token)).status, 201);
+    await arrived(...expected);
+    t.equal((await service.post('/auth/forgot-password', { email: owner.email })).status, 204);
+    await arrived(...expected);
+    t.equal((await service.post('/verify', { to: `kim@${domain}`, channel: 'email' }, key)).status, 201);
+    await arrived(...expected);
+  };
+  await all('switchboard@mail.switchboard.test', 'mail.switchboard.test', 'switchboard@mail.switchboard.test');
+  const ticket = await service.post('/tickets', { customerEmail: 'kim@customer.example', subject: 'Hello', body: 'First' }, owner.token);
+  t.equal(ticket.status, 201);
+  const byHand = await sink.next();
+  t.match((await dkimVerify(byHand.raw, { resolver: (name: string, type: string) => resolver.records(name, type) })).results, [{ signingDomain: 'mail.switchboard.test', status: { result: 'pass' } }]);
+  t.equal(byHand.parsed.headers.get('auto-submitted'), undefined, 'a person wrote it');
+
+  const { domain } = (await service.post('/email/domain', { domain: 'shop.example' }, owner.token)).body;
+  dns.add(...domain.records);
+  await look(service, 60);
+  await all('support@shop.example', 'shop.example', 'bounces@bounce.shop.example');
+
+  writeFileSync(file, 'no key');
+  await t.rejects(serve({ config: readConfig({ DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'silent', MAIL_DKIM_KEY_FILE: file }) }), { name: 'ConfigError', message: /^MAIL_DKIM_KEY_FILE must name a private RSA key/ });
 });
 
 t.test('[4.19] two workspaces that register the same domain: the first to prove it has it', async (t) => {

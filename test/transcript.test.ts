@@ -19,8 +19,24 @@ t.test('transcripts', async (t) => {
     const { messages } = (await service.get(`/conversations/${id}/messages`, owner.token)).body;
     t.equal(mail.subject, 'What we said');
     t.match(mail.from, { address: (await service.mailbox(owner)).address, name: 'Shop 1' }, 'the workspace\'s own address');
-    t.equal(mail.text, `[${messages[0].createdAt}] Kim\nWhere is my order?\nIt was a gift.\n\n[${messages[1].createdAt}] Ann\nOn its way.\n${label.url}\n`);
+    t.equal(messages[0].createdAt.slice(0, 10), messages[1].createdAt.slice(0, 10));
+    const time = /^\[([^\]]+)\]/.exec(mail.text)?.[1] ?? '';
+    t.match(time, /^[A-Z][a-z]{2} \d{1,2}, \d{4}, \d{1,2}:\d{2} [AP]M UTC$/);
+    t.equal(mail.text.replaceAll(/^\[[^\]]+\]/gm, '[]'), `[] Kim\nWhere is my order?\nIt was a gift.\n\n[] Ann\nOn its way.\n${label.url}\n`);
     t.equal((await service.outbox()).filter((one) => one.includes('kim@example.org') && one.includes('What we said')).length, 1, 'it went out');
+  });
+
+  t.test('times are those of the workspace, as people there write them', async (t) => {
+    const { id } = await service.chat(owner);
+    const write = async (timezone: string, locale: string): Promise<string> => {
+      t.equal((await service.patch(`/workspaces/${owner.workspaceId}`, { timezone, locale }, owner.token)).status, 200);
+      const to = `${locale}@times.example`;
+      await ask(id, { to, subject: 'Times' });
+      return /^\[([^\]]+)\]/.exec((await service.mail(to)).text)?.[1] ?? '';
+    };
+    t.match(await write('Asia/Tokyo', 'de'), /^\d{1,2}\. \S+ \d{4}, \d{2}:\d{2} GMT\+9$/);
+    t.match(await write('UTC', 'xx'), /^\S+ \d{1,2}, \d{4}, \d{1,2}:\d{2} [AP]M UTC$/, 'a locale that nobody knows is English');
+    t.match(await write('UTC', 'en'), / UTC$/);
   });
 
   t.test('[4.5] works in any status, changes nothing, to any address', async (t) => {
