@@ -7,7 +7,7 @@ import { callingAgent } from './access.ts';
 import { deviceOf } from './devices.ts';
 import { refuse } from './errors.ts';
 import { forgetOriginsOf, noteSignInFrom, rememberOrigin, type SignInOrigin } from './known-origins.ts';
-import { longestSessionMs } from './limits.ts';
+import { confirmedMs, longestSessionMs } from './limits.ts';
 import { hashOf } from './locator.ts';
 import { leaveRouting, signedOut } from './presence.ts';
 import { putAgent } from './roster.ts';
@@ -96,7 +96,12 @@ export const noteSessionUse = command('agentSession.use', (ctx, params: { agentI
 export const refreshSession = command('agentSession.refresh', (ctx, params: { sessionId: string | undefined; signing: SigningIn }): AgentSessionRecord => {
   const agent = callingAgent(ctx);
   const { address, network, userAgent, lifetimeMs } = params.signing;
-  if (params.sessionId === undefined) return openSession(ctx, agent, params.signing);
+  if (params.sessionId === undefined) {
+    // Nobody has shown anything but a token.
+    const opened: AgentSessionRecord = { ...openSession(ctx, agent, params.signing), confirmedAt: isoTime(0) };
+    put(ctx, opened);
+    return opened;
+  }
   const session = findSession(ctx, agent.id, params.sessionId) ?? refuse('token_revoked');
   const endMs = Date.parse(session.createdAt) + longestLifetimeMs(lifetimeMs);
   const longer = expiryOf(Math.min(ctx.nowMs + lifetimeMs, endMs), 0);
@@ -105,6 +110,27 @@ export const refreshSession = command('agentSession.refresh', (ctx, params: { se
   rememberOrigin(ctx, agent.id, [{ kind: 'network', value: network }, ...(session.browserHash === null ? [] : [{ kind: 'browser', value: session.browserHash } as const])]);
   return refreshed;
 });
+
+/** Who uses it has shown anew to be the agent. Answers until when that counts. */
+export const confirmSession = command('agentSession.confirm', (ctx, params: { sessionId: string | undefined }): string => {
+  const agent = callingAgent(ctx);
+  const session = params.sessionId === undefined ? refuse('confirmation_required') : (findSession(ctx, agent.id, params.sessionId) ?? refuse('token_revoked'));
+  put(ctx, { ...session, confirmedAt: ctx.at });
+  return isoTime(ctx.nowMs + confirmedMs);
+});
+
+/** Until when a sign-in counts as confirmed; null when it does not. */
+export function confirmedUntil(view: View, sessionId: string | undefined): string | null {
+  const session = sessionId === undefined ? undefined : findSession(view, callingAgent(view).id, sessionId);
+  const untilMs = session === undefined ? 0 : Date.parse(session.confirmedAt) + confirmedMs;
+  return untilMs > view.nowMs ? isoTime(untilMs) : null;
+}
+
+/** The calling agent, that has shown a moment ago that it is. Whoever found a browser open shall not take an account over. Refuses confirmation_required. */
+export function requireConfirmed(ctx: View, sessionId: string | undefined): AgentRecord {
+  if (confirmedUntil(ctx, sessionId) === null) refuse('confirmation_required');
+  return callingAgent(ctx);
+}
 
 /** However much it is used. */
 export function longestLifetimeMs(lifetimeMs: number): number {

@@ -18,6 +18,7 @@ import { loseTarget } from './phone-numbers.ts';
 import { signedOut } from './presence.ts';
 import { returnHeld } from './returning.ts';
 import { addAgent, type AgentView, agentView, inviteStatusOf, isActive, ownerOf, putAgent, requireAgent, theRoster } from './roster.ts';
+import { dropSecondFactorsOf } from './second-factors.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import { tellingOfPaused } from './webhook-notices.ts';
@@ -163,6 +164,7 @@ export const deactivateAgent = command('agent.deactivate', (ctx, params: { agent
     endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
     endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
     endSessionsOf(ctx, agent.id, { forgetOrigins: true });
+    dropSecondFactorsOf(ctx, agent.id);
     revokeKeysOf(ctx, agent.id);
     revokeGrantsOf(ctx, agent.id);
   });

@@ -184,6 +184,13 @@ export const signIn = command('auth.signIn', (ctx, params: { agentId: string; pa
   return { agent, workspace: theWorkspace(ctx), session: openSession(ctx, agent, params.signing) };
 });
 
+/** A passkey stands for the password and for a second factor. Refuses invalid_credentials for who left meanwhile. */
+export const signInByPasskey = command('auth.signInByPasskey', (ctx, params: { agentId: string; signing: SigningIn }): SignedIn => {
+  const agent = theRoster(ctx).agents.get(params.agentId);
+  if (agent === undefined || !isActive(agent)) refuse('invalid_credentials');
+  return { agent, workspace: theWorkspace(ctx), session: openSession(ctx, agent, params.signing) };
+});
+
 /** Ends every sign-in, the caller's too, and begins another. Refuses invalid_credentials when the former password was changed meanwhile. */
 export const changePassword = command('auth.changePassword', (ctx, params: { formerHash: string | null; passwordHash: string; signing: SigningIn }): SignedIn => {
   const agent = callingAgent(ctx);

@@ -21,6 +21,7 @@ export interface SignInOrigin extends Origin {
 
 /** Of each kind. Somebody who travels with two laptops and a phone has fewer. */
 const keptPerAgent = 30;
+const knownPasswordMails = { kind: 'known_password', mails: 1, perMs: 24 * 3600_000 };
 const attackMails = { kind: 'attack', mails: 1, perMs: 24 * 3600_000 };
 /** Mails about new browsers: only who has the password can bring them about, and shall not flood by it. */
 const newOriginMails = { kind: 'new_origin', mails: 5, perMs: 24 * 3600_000 };
@@ -49,16 +50,16 @@ export function noteSignInFrom(ctx: Context, agent: AgentRecord, origin: SignInO
 }
 
 /** Somebody tries the password of an account: its agent is told, once a day. */
-export const noteAttack = command('agent.noteAttack', (ctx, params: { agentId: string; inRow: number; origin: Origin }): void => {
+export const noteAttack = command('agent.noteAttack', (ctx, params: { agentId: string; inRow: number; isPasswordKnown: boolean; origin: Origin }): void => {
   const agent = theRoster(ctx).agents.get(params.agentId);
   if (agent === undefined || !isActive(agent)) return;
   const { address, userAgent } = params.origin;
   const isTold = mailAccountNotice(ctx, agent, {
-    subject: 'Somebody tries to sign in to your account',
-    text: `${params.inRow} sign-ins to your account in a row were wrong, the last as below. Whoever tries has to wait longer and longer now. You can still sign in where you did before; from elsewhere a reset of the password lets you in at once ("Forgot it?" on the sign-in page).`,
+    subject: params.isPasswordKnown ? 'Somebody knows your password' : 'Somebody tries to sign in to your account',
+    text: params.isPasswordKnown ? `Your password was right, and the second factor then was wrong ${params.inRow} times in a row, the last time as below. Whoever tries has to wait longer and longer now.` : `${params.inRow} sign-ins to your account in a row were wrong, the last as below. Whoever tries has to wait longer and longer now. You can still sign in where you did before; from elsewhere a reset of the password lets you in at once ("Forgot it?" on the sign-in page).`,
     origin: { address, userAgent },
-    advice: 'Nobody got in by this. If your password is short, old, or used elsewhere as well, choose another, and set up a second factor.',
-    atMost: attackMails,
+    advice: params.isPasswordKnown ? 'Nobody got in by this. Choose a new password at once.' : 'Nobody got in by this. If your password is short, old, or used elsewhere as well, choose another, and set up a second factor.',
+    atMost: params.isPasswordKnown ? knownPasswordMails : attackMails,
   });
   if (isTold) ctx.audit({ action: 'agent.attacked', targetKind: 'agent', targetId: agent.id, context: { inRow: params.inRow, address } });
 });

@@ -60,6 +60,10 @@ export const accessTokenMs = 3600_000;
 export const refreshTokenMs = 90 * 24 * 3600_000;
 /** However much a sign-in is used, it is asked for again after so long. */
 export const longestSessionMs = 90 * 24 * 3600_000;
+/** So long a sign-in counts as the agent's own for what could lock it out of its account. */
+export const confirmedMs = 15 * 60_000;
+/** Sign-ins of before a second factor was required go on so long without one. */
+export const enrolGraceMs = 7 * 24 * 3600_000;
 /** Since an agent was last there; then it is a stranger's. */
 export const knownBrowserMs = 180 * 24 * 3600_000;
 export const knownNetworkMs = 30 * 24 * 3600_000;

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 
-const locatorChars = 22;
+export const locatorChars = 22;
 
 export function locatorOf(workspaceId: string): string {
   return Buffer.from(workspaceId.replaceAll('-', ''), 'hex').toString('base64url');

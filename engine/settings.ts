@@ -8,6 +8,7 @@ import { refuse, refuseField } from './errors.ts';
 import { expectAwayAnew } from './presence.ts';
 import { theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
+import { hasSecondFactor } from './second-factors.ts';
 import { command } from './runtime/command.ts';
 import { expectClosingAnew } from './status.ts';
 import { isTimeZone } from './time-zones.ts';
@@ -19,15 +20,18 @@ export interface WorkspaceChanges {
   readonly locale?: string | undefined;
   readonly awayAfterMinutes?: number | undefined;
   readonly assignOnReply?: boolean | undefined;
+  readonly requireSecondFactor?: boolean | undefined;
 }
 
-/** Specification 4.10. Refuses admin_required, not_found for another workspace's id, no_changes. */
+/** Specification 4.10. Refuses admin_required, not_found for another workspace's id, no_changes, semantic_error for a requirement that the caller does not meet. */
 export const changeWorkspace = command('workspace.update', (ctx, params: { workspaceId: string; changes: WorkspaceChanges }): { workspace: WorkspaceView } => {
-  requireAdmin(ctx);
+  const admin = requireAdmin(ctx);
   if (params.workspaceId !== ctx.workspaceId) refuse('not_found');
-  const { name, timezone, locale, awayAfterMinutes, assignOnReply } = params.changes;
-  if ([name, timezone, locale, awayAfterMinutes, assignOnReply].every((value) => value === undefined)) refuse('no_changes');
+  const { name, timezone, locale, awayAfterMinutes, assignOnReply, requireSecondFactor } = params.changes;
+  if ([name, timezone, locale, awayAfterMinutes, assignOnReply, requireSecondFactor].every((value) => value === undefined)) refuse('no_changes');
   if (timezone !== undefined && !isTimeZone(timezone)) refuseField('invalid_body', 'timezone', 'must be an IANA time zone, such as Europe/Berlin');
+  // Who could not sign in any more could not take it back.
+  if (requireSecondFactor === true && !hasSecondFactor(ctx, admin.id)) refuse('semantic_error', { message: 'Set up a second factor for yourself first.' });
   const workspace = theWorkspace(ctx);
   const before = workspaceView(ctx);
   putWorkspace(ctx, {
@@ -35,7 +39,12 @@ export const changeWorkspace = command('workspace.update', (ctx, params: { works
     name: name ?? workspace.name,
     timezone: timezone ?? workspace.timezone,
     locale: locale ?? workspace.locale,
-    settings: { ...workspace.settings, awayAfterMinutes: awayAfterMinutes ?? workspace.settings.awayAfterMinutes, assignOnReply: assignOnReply ?? workspace.settings.assignOnReply },
+    settings: {
+      ...workspace.settings,
+      awayAfterMinutes: awayAfterMinutes ?? workspace.settings.awayAfterMinutes,
+      assignOnReply: assignOnReply ?? workspace.settings.assignOnReply,
+      secondFactorRequiredAt: requireSecondFactor === undefined ? workspace.settings.secondFactorRequiredAt : requireSecondFactor ? (workspace.settings.secondFactorRequiredAt ?? ctx.at) : null,
+    },
   });
   if (awayAfterMinutes !== undefined) expectAwayAnew(ctx);
   const after = workspaceView(ctx);

@@ -34,6 +34,7 @@ export function addWorkspace(ctx: Context, named: { name: string; subdomain: str
       defaultDepartmentId: null,
       awayAfterMinutes,
       assignOnReply: true,
+      secondFactorRequiredAt: null,
     },
     lastTicketNumber: 0,
     createdAt: ctx.at,
@@ -52,13 +53,14 @@ export interface WorkspaceView {
   readonly emailDomainStatus: string | null;
   readonly awayAfterMinutes: number;
   readonly assignOnReply: boolean;
+  readonly requireSecondFactor: boolean;
 }
 
 export function workspaceView(view: Pick<View, 'state'>): WorkspaceView {
   const { id, name, timezone, locale, settings } = theWorkspace(view);
-  const { awayAfterMinutes, assignOnReply } = settings;
+  const { awayAfterMinutes, assignOnReply, secondFactorRequiredAt } = settings;
   const domain = theEmailDomain(view);
-  return { id, name, timezone, locale, emailDomainId: domain?.id ?? null, emailDomainStatus: domain?.status ?? null, awayAfterMinutes, assignOnReply };
+  return { id, name, timezone, locale, emailDomainId: domain?.id ?? null, emailDomainStatus: domain?.status ?? null, awayAfterMinutes, assignOnReply, requireSecondFactor: secondFactorRequiredAt !== null };
 }
 
 export type SettingsView = Pick<WorkspaceSettings, 'routing' | 'autoCloseDays' | 'csatEnabled' | 'defaultDepartmentId'>;

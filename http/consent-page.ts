@@ -1,5 +1,6 @@
 // The page where an agent signs in and decides what an app may do in its name, and the page that says why it cannot. Plain HTML
-// without a script: works with the keyboard alone, read aloud, and in whatever browser an app opens.
+// without a script, but for a passkey's signature, which nothing else asks a browser for: works with the keyboard alone, read aloud, and in
+// whatever browser an app opens.
 
 import { escapeHtml } from '../engine/text.ts';
 import { pageStyle } from './page-style.ts';
@@ -44,6 +45,51 @@ ${problem}
 <p class="soft">Either answer takes you to <strong>${escapeHtml(page.destination)}</strong>. Allow only an app that you know.</p>`,
   );
 }
+
+export interface SecondFactorPage {
+  readonly appName: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly question: { readonly challenge: string; readonly methods: readonly string[]; readonly passkey: object | null };
+  readonly problem: string | undefined;
+}
+
+/** `script` is the one that the page runs; undefined for none. */
+export function secondFactorPage({ appName, parameters, question, problem }: SecondFactorPage): { html: string; script: string | undefined } {
+  const { challenge, methods, passkey } = question;
+  const hidden = Object.entries({ ...parameters, challenge }).map(([key, value]) => `<input type="hidden" name="${escapeHtml(key)}" value="${escapeHtml(value)}">`);
+  const told = problem === undefined ? '' : `<p id="problem" role="alert">${escapeHtml(problem)}</p>`;
+  const described = problem === undefined ? '' : ' aria-describedby="problem"';
+  const label = methods.includes('totp') ? 'Code of your authenticator app, or a recovery code' : 'Recovery code';
+  const script = passkey === null ? undefined : passkeyScript;
+  const byPasskey = passkey === null ? '' : `<input type="hidden" name="passkey" value="">\n<button type="button" id="use-passkey" data-options="${escapeHtml(JSON.stringify(passkey))}">Use a passkey</button>`;
+  const html = document_(
+    'One more step',
+    `<h1>One more step</h1>
+<p>Show your second factor to allow <strong>${escapeHtml(appName)}</strong> to act for you.</p>
+<form method="post" action="/oauth/authorize">
+${hidden.join('\n')}
+${told}
+${byPasskey}
+<label for="code">${label}</label>
+<input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="100"${described}>
+<button name="decision" value="allow">Allow</button>
+<button name="decision" value="deny" class="quiet">Do not allow</button>
+</form>${script === undefined ? '' : `\n<script>${script}</script>`}`,
+  );
+  return { html, script };
+}
+
+/** Asks the browser, puts its answer in the form and sends that. What fails leaves the page as it is, for another try. */
+const passkeyScript = `
+const button = document.getElementById('use-passkey');
+const form = button.form;
+button.onclick = async () => {
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(JSON.parse(button.dataset.options));
+  const answer = await navigator.credentials.get({ publicKey });
+  form.elements.passkey.value = JSON.stringify(answer);
+  form.requestSubmit(form.querySelector('[value=allow]'));
+};
+`;
 
 export function consentRefusedPage(message: string): string {
   return document_('This does not work', `<h1>This does not work</h1>\n<p role="alert">${escapeHtml(message)}</p>\n<p class="soft">Go back to the app and try again, or tell its makers.</p>`);

@@ -9,6 +9,7 @@ import { isActive, theRoster } from '../engine/roster.ts';
 import { type Caller, systemCaller } from '../engine/runtime/command.ts';
 import type { View } from '../engine/runtime/context.ts';
 import type { Grant } from '../engine/scopes.ts';
+import { mustEnrol } from '../engine/second-factors.ts';
 import { requireSite } from '../engine/sites.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import type { AccessClaims } from '../workers/access-tokens.ts';
@@ -155,6 +156,8 @@ export async function identify(hello: { namespace: Place['namespace']; token: st
   const { workspaceId, agentId } = claims;
   await services.engine.whenOpen(workspaceId);
   const credential = agentCredential(claims, services);
+  const view = services.engine.workspace(workspaceId)?.view(credential.caller) ?? refuse('unauthorized');
+  if (mustEnrol(view, agentId, claims.sessionId)) refuse('second_factor_missing');
   const endMs = endOf(claims, services);
   return { credential, place: { workspaceId, namespace: 'agent', personId: agentId }, claims, endMs: endMs === 'revoked' ? 0 : endMs };
 }

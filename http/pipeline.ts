@@ -13,6 +13,7 @@ import { type Caller, systemCaller } from '../engine/runtime/command.ts';
 import type { View } from '../engine/runtime/context.ts';
 import { requireSite } from '../engine/sites.ts';
 import { allows, type Grant } from '../engine/scopes.ts';
+import { mustEnrol } from '../engine/second-factors.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import { BodyStream, noRoomRetrySeconds, type Streamed } from './body-streams.ts';
 import { authenticate, authenticateSigned, type Credential, noteUse, workspaceOf } from './credentials.ts';
@@ -442,6 +443,7 @@ export function slugsOf(route: Route): ReadonlySet<Slug> {
   if (access.kind === 'agent') {
     slugs.add('token_revoked');
     slugs.add('insufficient_scope');
+    if (access.beforeEnrolment === undefined) slugs.add('second_factor_missing');
     if (access.role !== undefined) slugs.add(access.roleSlug ?? 'admin_required');
     if (access.feature !== undefined) slugs.add(access.featureSlug ?? 'feature_locked');
   }
@@ -466,6 +468,7 @@ function authorise(route: Route, view: View, call: Call, config: Config): void {
   const { access } = route;
   if (access.kind === 'agent') {
     const agent = callingAgent(view);
+    if (call.grant === undefined && access.beforeEnrolment === undefined && mustEnrol(view, agent.id, call.sessionId)) refuse('second_factor_missing');
     const needsKey = access.credential === 'key' || (access.credential === 'keyOrAdmin' && agent.role !== 'admin');
     if (needsKey && call.grant === undefined) refuse('unauthorized', { message: 'A valid API key is required.' });
     if (access.credential === 'person' && call.grant !== undefined) refuse('insufficient_scope', { message: 'Only who signed in may do this, no key and no app.' });

@@ -13,6 +13,7 @@ export const Workspace = Type.Object({
   emailDomainStatus: nullable(Type.String()),
   awayAfterMinutes: Type.Number({ minimum: 0, maximum: 240, description: 'An available agent whose last socket ended so many minutes ago is away; fractions are taken, 0 is never.' }),
   assignOnReply: Type.Boolean({ description: 'Who answers a chat or ticket that nobody has, has it.' }),
+  requireSecondFactor: Type.Boolean({ description: 'Every agent must have a second factor: who has none sets one up at its next sign-in, before anything else, and within a week in any case.' }),
 });
 export const WorkspaceSettings = Type.Object({
   routing: Type.Object({ mode: Type.Enum(['auto', 'manual']), maxOpenChatsPerAgent: Type.Integer({ minimum: 1, maximum: 1000 }) }),

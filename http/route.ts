@@ -31,6 +31,8 @@ export type Access =
       readonly featureSlug?: 'feature_locked' | 'plan_limit';
       /** Only a key will do: who signed in is told unauthorized. `keyOrAdmin`: unless it is an admin. `person`: only who signed in, no key and no app. */
       readonly credential?: 'key' | 'keyOrAdmin' | 'person';
+      /** Open to who must set up a second factor before anything else. */
+      readonly beforeEnrolment?: true;
     }
   | { readonly kind: 'visitor' }
   /**

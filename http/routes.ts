@@ -23,7 +23,9 @@ import { knowledgeRoutes } from './routes/knowledge.ts';
 import { goalRoutes } from './routes/goals.ts';
 import { reportRoutes } from './routes/reports.ts';
 import { savedReplyRoutes } from './routes/saved-replies.ts';
+import { secondFactorRoutes } from './routes/second-factors.ts';
 import { sessionRoutes } from './routes/sessions.ts';
+import { signInRoutes } from './routes/sign-in.ts';
 import { siteRoutes } from './routes/sites.ts';
 import { storageRoutes } from './routes/storage.ts';
 import { ticketRoutes } from './routes/tickets.ts';
@@ -40,7 +42,9 @@ import { workspaceRoutes } from './routes/workspaces.ts';
 
 export const apiRoutes: readonly Route[] = [
   ...authRoutes,
+  ...signInRoutes,
   ...sessionRoutes,
+  ...secondFactorRoutes,
   ...agentRoutes,
   ...workspaceRoutes,
   ...conversationRoutes,

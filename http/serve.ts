@@ -33,6 +33,7 @@ import { apexDomain } from '../workers/domain-names.ts';
 import { recognise } from '../workers/file-types.ts';
 import { createMailReader, type MailReader } from '../workers/mail-reader.ts';
 import { createNumberingPlan, type NumberingPlan } from '../workers/numbering-plan.ts';
+import { createPasskeys } from '../workers/passkeys.ts';
 import { createPasswordHasher } from '../workers/password-hasher.ts';
 import { createPasswordStrength } from '../workers/password-strength.ts';
 import { programVersion } from '../workers/program-files.ts';
@@ -75,6 +76,7 @@ import { CertificateUnusable, createServer } from './server.ts';
 import { Seldom } from './seldom.ts';
 import type { Services } from './services.ts';
 import { SignInGuard } from './sign-in-guard.ts';
+import { SignInSteps } from './sign-in-steps.ts';
 import { Sockets } from './sockets.ts';
 import { createUploadLinks } from './upload-links.ts';
 import { sendCode } from './verification-codes.ts';
@@ -258,6 +260,8 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     hasher: createPasswordHasher(),
     strength: createPasswordStrength(),
     signInGuard: new SignInGuard(clock, config.rateLimits),
+    signInSteps: new SignInSteps(clock, ids),
+    passkeys: createPasskeys(new URL(config.baseUrl).origin),
     accessTokens: createAccessTokens(secret, () => clock.now()),
     visitorTokens: createVisitorTokens(secret),
     secrets,

@@ -9,6 +9,7 @@ import type { Turns } from '../engine/runtime/turns.ts';
 import type { Clock } from '../engine/runtime/clock.ts';
 import type { AccessTokens } from '../workers/access-tokens.ts';
 import type { NumberingPlan } from '../workers/numbering-plan.ts';
+import type { Passkeys } from '../workers/passkeys.ts';
 import type { PasswordHasher } from '../workers/password-hasher.ts';
 import type { PasswordStrength } from '../workers/password-strength.ts';
 import type { BillingProvider } from '../workers/providers/billing.ts';
@@ -26,6 +27,7 @@ import type { Config } from './config.ts';
 import type { DiskReserve } from './disk-reserve.ts';
 import type { InboundMail } from './inbound-mail.ts';
 import type { SignInGuard } from './sign-in-guard.ts';
+import type { SignInSteps } from './sign-in-steps.ts';
 import type { PageFiles } from './page-files.ts';
 import type { RegistrationCodes } from './registration-codes.ts';
 import type { UploadLinks } from './upload-links.ts';
@@ -44,6 +46,9 @@ export interface Services extends RetrievalPorts {
   readonly hasher: PasswordHasher;
   readonly strength: PasswordStrength;
   readonly signInGuard: SignInGuard;
+  readonly signInSteps: SignInSteps;
+  /** Undefined where the service is reached at an address without a name, for which there are none. */
+  readonly passkeys: Passkeys | undefined;
   readonly accessTokens: AccessTokens;
   readonly visitorTokens: VisitorTokens;
   readonly exportLinks: ExportLinks;

@@ -48,14 +48,14 @@ export function tryAt({ engine }: Pick<Services, 'engine'>, found: Member | unde
 }
 
 /** In the log in a form for what shuts addresses out (OPERATING.md); to the agent, when it was too often. */
-export function noteFailure({ engine, log, signInGuard }: Pick<Services, 'engine' | 'log' | 'signInGuard'>, failed: { found: Member | undefined; tried: Try; origin: SignInOrigin; operation: string }): void {
-  const { found, tried, origin, operation } = failed;
+export function noteFailure({ engine, log, signInGuard }: Pick<Services, 'engine' | 'log' | 'signInGuard'>, failed: { found: Member | undefined; tried: Try; origin: SignInOrigin; operation: string; isPasswordKnown?: boolean }): void {
+  const { found, tried, origin, operation, isPasswordKnown = false } = failed;
   log.warn({ address: origin.address, operation, agentId: found?.agent.id ?? null }, 'a sign-in failed');
   const inRow = signInGuard.noteFailure(tried);
   if (inRow === undefined || found === undefined || !isActive(found.agent)) return;
   const workspaceId = found.workspace.id;
   // Nobody waits for it, so that an account that is there answers as quickly as one that is not.
-  engine.execute(noteAttack, { workspaceId, caller: systemCaller, params: { agentId: found.agent.id, inRow, origin } }).catch((error: unknown) => log.warn({ workspaceId, err: error }, 'an attack on an account could not be noted'));
+  engine.execute(noteAttack, { workspaceId, caller: systemCaller, params: { agentId: found.agent.id, inRow, isPasswordKnown, origin } }).catch((error: unknown) => log.warn({ workspaceId, err: error }, 'an attack on an account could not be noted'));
 }
 
 /** By the address it has now: the directory may still name a former one for a moment. */

@@ -206,7 +206,7 @@ export class Sockets {
 
   #reject(session: Session, error: unknown): void {
     if (error instanceof Refusal) {
-      this.#end(session, error.slug === 'forbidden' ? closeCodes.forbidden : closeCodes.unauthorized, error.slug);
+      this.#end(session, error.slug === 'forbidden' || error.slug === 'second_factor_missing' ? closeCodes.forbidden : closeCodes.unauthorized, error.slug);
       return;
     }
     this.#services.log.error({ err: error }, 'a socket could not be served');

@@ -29,6 +29,10 @@ export function becomeCopy(db: Database, copy: CopiedAs): void {
     ['DELETE FROM agentSession', []],
     ['DELETE FROM knownOrigin', []],
     ['DELETE FROM accountNotice', []],
+    // Of the service's name and the first workspace's id. Who is let in by its password alone there sets up others here.
+    ['DELETE FROM agentTotp', []],
+    ['DELETE FROM passkey', []],
+    ['DELETE FROM recoveryCode', []],
     ['DELETE FROM sealedSecret', []],
     ['DELETE FROM emailDomain', []],
     [`DELETE FROM deadline WHERE kind = 'emailDomain.poll'`, []],

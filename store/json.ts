@@ -19,4 +19,4 @@ export function toJsonOrNull(value: unknown): string | null {
 
 /** Columns that hold JSON as text, in whichever table. */
 export const jsonColumns =
-  /^(?:events|scopes|redirectUris|enabledChannels|allowedCountries|addons|threading|toAddresses|authentication|records|stats|triggerRules|content|condition|settings|channels|lostTarget|notToAgentIds|tags|handshake|attachments|audience|data|before|after|context|payload|customFields|allowedOrigins|ringingAgentIds|detail|geo|wcEnrichment|days|holidays|businessHours|businessHoursOverride)$/;
+  /^(?:events|transports|scopes|redirectUris|enabledChannels|allowedCountries|addons|threading|toAddresses|authentication|records|stats|triggerRules|content|condition|settings|channels|lostTarget|notToAgentIds|tags|handshake|attachments|audience|data|before|after|context|payload|customFields|allowedOrigins|ringingAgentIds|detail|geo|wcEnrichment|days|holidays|businessHours|businessHoursOverride)$/;

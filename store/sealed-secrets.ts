@@ -56,6 +56,7 @@ function inColumn(place: { table: string; key: string; sealed: string; about: st
 export const sealedPlaces: readonly SealedPlace[] = [
   inColumn({ table: 'sealedSecret', key: 'name', sealed: 'sealed', about: `'*:' || name` }),
   inColumn({ table: 'emailDomain', key: 'id', sealed: 'sealedPrivateKey', about: `'*:dkim:' || name` }),
+  inColumn({ table: 'agentTotp', key: 'agentId', sealed: 'sealedSecret', about: `'*:agent-totp:' || agentId` }),
   inColumn({ table: 'commerce', key: 'id', sealed: 'sealedSecret', about: `'*:commerce'` }),
   inColumn({ table: 'webhook', key: 'id', sealed: 'sealedSecret', about: `'*:webhook:' || id` }),
   inColumn({ table: 'webhook', key: 'id', sealed: 'formerSecret', about: `'*:webhook:' || id` }),

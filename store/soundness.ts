@@ -45,7 +45,8 @@ const rules: readonly Rule[] = [
   },
   {
     rule: 'a deactivated agent can do nothing',
-    sql: `SELECT 'agent ' || id AS fault FROM agent WHERE deactivatedAt IS NOT NULL AND (passwordHash IS NOT NULL OR status <> 'offline' OR role <> 'agent' OR EXISTS (SELECT 1 FROM agentSession WHERE agentId = agent.id))`,
+    sql: `SELECT 'agent ' || id AS fault FROM agent WHERE deactivatedAt IS NOT NULL AND (passwordHash IS NOT NULL OR status <> 'offline' OR role <> 'agent' OR EXISTS (SELECT 1 FROM agentSession WHERE agentId = agent.id)
+          OR EXISTS (SELECT 1 FROM agentTotp WHERE agentId = agent.id) OR EXISTS (SELECT 1 FROM passkey WHERE agentId = agent.id) OR EXISTS (SELECT 1 FROM recoveryCode WHERE agentId = agent.id))`,
   },
   {
     rule: 'a conversation\'s department is there, or is being cleared',

@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import { fromJson, jsonColumns } from './json.ts';
 
 /** Tables of the service's own upkeep, and of credentials. */
-const leftOut: ReadonlySet<string> = new Set(['deadline', 'outbox', 'oneTimeToken', 'agentSession', 'knownOrigin', 'accountNotice', 'oauthCode', 'oauthToken', 'sealedSecret', 'conversationChange', 'visitorChange', 'rollupPeriod', 'rollupGoal', 'rollupChange', 'storageUse', 'tally']);
+const leftOut: ReadonlySet<string> = new Set(['deadline', 'outbox', 'oneTimeToken', 'agentSession', 'knownOrigin', 'accountNotice', 'agentTotp', 'passkey', 'recoveryCode', 'oauthCode', 'oauthToken', 'sealedSecret', 'conversationChange', 'visitorChange', 'rollupPeriod', 'rollupGoal', 'rollupChange', 'storageUse', 'tally']);
 const secretColumn = /^(?:passwordHash|tokenVersion)$|hash$|^sealed/i;
 
 /** In the order in which their rows can be written: what is named comes before what names it. */

@@ -12,10 +12,12 @@ export interface WorkspaceSettings {
   readonly awayAfterMinutes: number;
   /** Whether who answers what nobody has, has it. */
   readonly assignOnReply: boolean;
+  /** Since when everybody must have a second factor; null where nobody must. */
+  readonly secondFactorRequiredAt: string | null;
 }
 
 /** Of workspaces that were made before there was the choice. */
-const laterSettings: Pick<WorkspaceSettings, 'awayAfterMinutes' | 'assignOnReply'> = { awayAfterMinutes: 5, assignOnReply: true };
+const laterSettings: Pick<WorkspaceSettings, 'awayAfterMinutes' | 'assignOnReply' | 'secondFactorRequiredAt'> = { awayAfterMinutes: 5, assignOnReply: true, secondFactorRequiredAt: null };
 
 export interface WorkspaceRecord {
   readonly id: string;

@@ -152,6 +152,7 @@ t.test('[decisions 4.1] a sign-in lasts while it is made longer', async (t) => {
     const { body } = await refresh(token);
     t.not(body.token, token);
     t.match((await listed(service, body.token))[0], { isCurrent: true });
+    t.match(await service.post('/me/totp', undefined, body.token), { status: 403, body: { error: 'confirmation_required' } }, 'nobody has shown anything but a token');
     t.equal(await works(service, token), true, 'and ends when it would have');
   });
 });

@@ -112,6 +112,7 @@ t.test('an outside library has one file that imports it', async (t) => {
     pino: ['http/log.ts'],
     jose: ['workers/access-tokens.ts'],
     argon2: ['workers/password-hasher.ts'],
+    '@simplewebauthn/server': ['workers/passkeys.ts'],
     '@zxcvbn-ts/core': ['workers/password-strength.ts'],
     '@zxcvbn-ts/language-common': ['workers/password-strength.ts'],
     esbuild: ['workers/browser-bundler.ts', 'http/packaging/build.ts', 'http/packaging/native-addons.ts'],

@@ -12,7 +12,7 @@ t.test('workspaces', async (t) => {
   t.test('[4.10] GET /workspaces/:id is one\'s own alone', async (t) => {
     const { status, body } = await service.get(path, agent.token);
     t.equal(status, 200);
-    t.same(body, { workspace: { id: owner.workspaceId, name: body.workspace.name, timezone: 'UTC', locale: 'en', emailDomainId: null, emailDomainStatus: null, awayAfterMinutes: 5, assignOnReply: true } });
+    t.same(body, { workspace: { id: owner.workspaceId, name: body.workspace.name, timezone: 'UTC', locale: 'en', emailDomainId: null, emailDomainStatus: null, awayAfterMinutes: 5, assignOnReply: true, requireSecondFactor: false } });
     t.match(await service.get(path, stranger.token), { status: 404, body: { error: 'not_found' } });
     t.match(await service.get('/workspaces/me', owner.token), { status: 404 }, 'there is no /workspaces/me');
     t.match(await service.delete(path, owner.token), { status: 405, body: { error: 'method_not_allowed' } }, 'and no deleting');
@@ -30,7 +30,7 @@ t.test('workspaces', async (t) => {
     const changes = { name: 'Renamed', timezone: 'America/Argentina/Buenos_Aires', locale: 'pt-BR', awayAfterMinutes: 0.5, assignOnReply: false };
     const { status, body } = await service.patch(path, changes, owner.token);
     t.equal(status, 200);
-    t.same(body, { workspace: { id: owner.workspaceId, ...changes, emailDomainId: null, emailDomainStatus: null } });
+    t.same(body, { workspace: { id: owner.workspaceId, ...changes, emailDomainId: null, emailDomainStatus: null, requireSecondFactor: false } });
     t.match((await service.patch(path, { locale: 'de', unknown: 1 }, owner.token)).body.workspace, { ...changes, locale: 'de' });
     const { awayAfterMinutes: _, assignOnReply: __, ...named } = changes;
     t.match((await service.get('/me/workspace', agent.token)).body.workspace, { ...named, locale: 'de', subdomainSlug: 'shop-1' }, 'the subdomain stays');

@@ -10,7 +10,7 @@ import { Lazy, type Load as LoadOf } from './design/lazy.tsx';
 import { connection, goLive } from './live.ts';
 import { followLinks, match, navigate, path, query } from './location.ts';
 import type { PageName } from './paths.ts';
-import { isSignedIn, me, meFailure, readMe } from './session.ts';
+import { isEnrolling, isSignedIn, me, meFailure, readMe } from './session.ts';
 import { NotFound, Shell } from './shell.tsx';
 import { stayWhileWorking } from './staying.ts';
 import { applyTheme } from './theme.ts';
@@ -28,6 +28,7 @@ const gettingIn = {
   join: async () => (await import('./getting-in/join.tsx')).Join,
 } satisfies Partial<Record<PageName, Load>>;
 
+const enrol: Load = async () => (await import('./getting-in/enrol.tsx')).Enrol;
 const inbox: Load = async () => (await import('./inbox/inbox.tsx')).Inbox;
 const calls: Load = async () => (await import('./calls/calls.tsx')).Calls;
 const contacts: Load = async () => (await import('./contacts/contacts.tsx')).Contacts;
@@ -67,6 +68,7 @@ function App(): JSX.Element {
 
   if (open !== undefined && found !== undefined) return <Lazy load={open} props={{ params: found.params }} />;
   if (closed !== undefined && found !== undefined && isIn) {
+    if (isEnrolling.value) return <Lazy load={enrol} props={{ params: found.params }} />;
     if (me.value === undefined) return meFailure.value === undefined ? <Loading label="Signing in" /> : <Failure error={meFailure.value} retry={() => void readMe()} />;
     return (
       <Shell>

@@ -40,6 +40,7 @@ export type CampaignFrequency = Static<typeof schemas.CampaignFrequency>;
 
 /** What is said of it wherever it is told. */
 export type Workspace = Pick<Static<typeof records.Workspace>, 'id' | 'name' | 'timezone' | 'locale'>;
+export type WholeWorkspace = Static<typeof records.Workspace>;
 export type WorkspaceSettings = Static<typeof records.WorkspaceSettings>;
 export type Department = Static<typeof records.Department>;
 export type BusinessHours = Static<typeof records.BusinessHours>;

@@ -1,8 +1,8 @@
 // Who is signed in: the agent, its workspace and what it may do, read once after signing in and kept up to date by the socket.
 
 import { computed, effect, signal, untracked } from '@preact/signals';
-import { call, keepToken, token } from './api.ts';
-import { connection, onEvent, onResync } from './live.ts';
+import { ApiError, call, keepToken, token } from './api.ts';
+import { connection, onEvent, onResync, reconnectNow } from './live.ts';
 import type { Agent, AgentStatus, Role, Workspace } from './records.ts';
 import { noteSignIn } from './staying.ts';
 import { thisBrowser } from './this-browser.ts';
@@ -16,6 +16,8 @@ export interface Me {
 export const me = signal<Me | undefined>(undefined);
 /** Why `me` could not be read, while it could not. */
 export const meFailure = signal<unknown>(undefined);
+/** The workspace requires a second factor that who signed in did not have: nothing else comes before one is set up and its recovery codes were seen. */
+export const isEnrolling = signal(false);
 export const isSignedIn = computed(() => token.value !== null);
 
 /** Whether who signed in has this role or one above it. */
@@ -30,6 +32,7 @@ effect(() => {
   // Another sign-in, also of the same agent in another tab, begins anew: all that is kept of the former one is gone with it.
   me.value = undefined;
   meFailure.value = undefined;
+  isEnrolling.value = false;
   if (current !== null) void readMe(current);
 });
 // Who could not be asked for is asked for when the service is back, and again when events were missed.
@@ -50,13 +53,29 @@ export async function readMe(current: string | null = token.peek()): Promise<voi
     const answer = await call<Me>('GET', '/me');
     if (token.peek() === current) me.value = answer;
   } catch (error) {
-    if (token.peek() === current) meFailure.value = error;
+    if (token.peek() !== current) return;
+    meFailure.value = error;
+    if (error instanceof ApiError && error.slug === 'second_factor_missing') isEnrolling.value = true;
   }
 }
 
-/** For register, login and join, whose answers all hold a token. */
-export async function signIn(path: '/auth/register' | '/auth/login' | '/auth/join', body: object): Promise<void> {
-  const { token: given } = await call<{ token: string }>('POST', path, { body: { ...body, browser: thisBrowser() } });
+/** There is a second factor now. */
+export function endEnrolling(): void {
+  isEnrolling.value = false;
+  reconnectNow();
+  void readMe();
+}
+
+/** For register, login, join, a passkey and a new password, whose answers all hold a token. */
+export async function signIn(path: '/auth/register' | '/auth/login' | '/auth/join' | '/sign-in/passkey' | '/me/password', body: object): Promise<void> {
+  keepSignIn(await call<SignedIn>('POST', path, { body: { ...body, browser: thisBrowser() } }));
+}
+
+export interface SignedIn {
+  readonly token: string;
+}
+
+export function keepSignIn({ token: given }: SignedIn): void {
   noteSignIn();
   keepToken(given);
 }

@@ -16,3 +16,10 @@ export function thisBrowser(): string | undefined {
     return undefined;
   }
 }
+
+/** What a passkey is called unless its owner says otherwise. */
+export function thisDevice(): string {
+  const { userAgent } = navigator;
+  const system = /Android|iPhone|iPad|Mac OS X|Windows|CrOS|Linux/.exec(userAgent)?.[0] ?? 'this device';
+  return `Passkey of ${system === 'Mac OS X' ? 'my Mac' : system === 'CrOS' ? 'my Chromebook' : system}`;
+}

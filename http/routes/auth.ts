@@ -15,6 +15,7 @@ import { AnyPassword, Password, requireStrong } from '../passwords.ts';
 import { route } from '../route.ts';
 import { Email, Name, TypedUrl } from '../schemas.ts';
 import type { Services } from '../services.ts';
+import { finishOrAsk } from '../second-factors.ts';
 import { findAgent, findByPassword, tryAt } from '../sign-in.ts';
 import { answerSignedIn, Browser, SignedInAnswer, signingOf } from '../signed-in.ts';
 import { signInsPerMinute, signInsPerNetwork } from '../sign-in-guard.ts';
@@ -89,18 +90,21 @@ export const authRoutes = [
     summary: 'Sign in',
     description:
       'One answer for an unknown email and a wrong password, in the same time. Five tries a minute of one email. From the twentieth wrong one in a row each has to wait, a minute and then twice as long up to an hour; ' +
-      'the agent is told by mail, once a day. Who comes from a browser (`browser`) or a network that the account was signed in from lately is counted for itself: strangers who try the account keep it out of nothing.',
+      'the agent is told by mail, once a day. Who comes from a browser (`browser`) or a network that the account was signed in from lately is counted for itself: strangers who try the account keep it out of nothing. ' +
+      'An agent with a second factor is not signed in yet: 401 `second_factor_required`, whose detail holds `challenge`, `expiresAt` (five minutes), `methods` (totp, passkey, recovery_code) and `passkey` (options for navigator.credentials.get(), or null). POST /sign-in/second-factor goes on from there.',
     access: { kind: 'public' },
     limit: { by: 'account', perMinute: signInsPerMinute, networkPerMinute: signInsPerNetwork },
     httpOnly: true,
     body: Type.Object({ email: Email, password: AnyPassword, browser: Browser }),
     reply: { status: 200, schema: SignedInAnswer },
-    refusals: ['invalid_credentials'],
+    refusals: ['invalid_credentials', 'second_factor_required'],
     async run(call, services) {
       const { body } = call;
       const signing = signingOf(call, services, body.browser);
       const { agent, workspace } = (await findByPassword(services, { ...body, origin: signing, operation: 'auth.login' })) ?? refuse('invalid_credentials');
-      return answerSignedIn(services, await services.engine.execute(signIn, { workspaceId: workspace.id, caller: systemCaller, params: { agentId: agent.id, passwordHash: agent.passwordHash, signing } }));
+      const view = services.engine.workspace(workspace.id)?.view(systemCaller) ?? refuse('invalid_credentials');
+      const finish = () => services.engine.execute(signIn, { workspaceId: workspace.id, caller: systemCaller, params: { agentId: agent.id, passwordHash: agent.passwordHash, signing } });
+      return answerSignedIn(services, await finishOrAsk(services, view, { member: { agent, workspace }, origin: signing, finish }));
     },
   }),
 
@@ -133,13 +137,15 @@ export const authRoutes = [
     path: '/auth/reset-password',
     tag: 'Auth',
     summary: 'Choose a new password with a reset token',
-    description: 'Revokes every earlier token of the agent, and what it allowed to apps. API keys that it made go on. The agent is told by mail.',
+    description:
+      'Revokes every earlier token of the agent, and what it allowed to apps. API keys that it made go on. The agent is told by mail. Of an agent with a second factor nothing is changed yet: ' +
+      '401 `second_factor_required` as at a login, and POST /sign-in/second-factor changes the password and signs in.',
     access: { kind: 'public' },
     limit: { by: 'ip', perMinute: 5 },
     httpOnly: true,
     body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }), newPassword: Password, browser: Browser }),
     reply: { status: 200, schema: SignedInAnswer },
-    refusals: ['reset_token_expired'],
+    refusals: ['reset_token_expired', 'second_factor_required'],
     async run(call, services) {
       const { body } = call;
       const signing = signingOf(call, services, body.browser);
@@ -147,7 +153,8 @@ export const authRoutes = [
       const agent = requireResetting(view, body.token);
       await requireStrong(services, { password: body.newPassword, field: 'newPassword', known: [agent.email, agent.name, theWorkspace(view).name] });
       const passwordHash = await services.hasher.hash(body.newPassword, signing.network);
-      return answerSignedIn(services, await services.engine.execute(resetPassword, { workspaceId: view.workspaceId, caller: systemCaller, params: { token: body.token, passwordHash, signing } }));
+      const finish = () => services.engine.execute(resetPassword, { workspaceId: view.workspaceId, caller: systemCaller, params: { token: body.token, passwordHash, signing } });
+      return answerSignedIn(services, await finishOrAsk(services, view, { member: { agent, workspace: theWorkspace(view) }, origin: signing, finish }));
     },
   }),
 

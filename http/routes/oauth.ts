@@ -1,17 +1,24 @@
 // The OAuth 2 endpoints: where an agent consents, where an app gets its tokens, where it gives them back, and what describes them.
 // RFC 6749, 7009, 7636, 8414, 9207. Specification 4.2, 5.14; decisions 4.2.
 
+import { createHash } from 'node:crypto';
 import Type from 'typebox';
+import { Refusal } from '../../engine/errors.ts';
+import type { Member } from '../../engine/joining.ts';
 import { appScopes } from '../../engine/oauth-apps.ts';
 import { exchangeCode, giveConsent, refreshTokens, revokeToken, type TokenError, tokenErrors, type TokenOutcome, type TokenRefusal, workspaceOfToken } from '../../engine/oauth.ts';
 import { type AuthorizationError, judgeRequest, type SoundRequest } from '../../engine/oauth-request.ts';
 import { accessTokenMs } from '../../engine/limits.ts';
+import { isActive, theRoster } from '../../engine/roster.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import { allowable, type Scope, scopes } from '../../engine/scopes.ts';
+import { hasSecondFactor, isWithoutRequiredFactor } from '../../engine/second-factors.ts';
 import { authenticateClient, clientOf, isLive, mayServe } from '../oauth-clients.ts';
-import { consentPage, consentRefusedPage } from '../consent-page.ts';
+import { consentPage, consentRefusedPage, secondFactorPage } from '../consent-page.ts';
 import { type OtherReply, type RawReply, route } from '../route.ts';
+import { askSecondFactor, passSecondFactor, type Proof, type Question, questionOf, signatureIn } from '../second-factors.ts';
 import type { Services } from '../services.ts';
+import type { Asked } from '../sign-in-steps.ts';
 import { findByPassword } from '../sign-in.ts';
 import { signingOf } from '../signed-in.ts';
 import { signInsPerMinute, signInsPerNetwork } from '../sign-in-guard.ts';
@@ -60,31 +67,45 @@ export const oauthRoutes = [
     path: '//oauth/authorize',
     tag,
     summary: 'What that page sends',
-    description: 'Goes back to redirect_uri with a code, which lives for 60 seconds and once, or with access_denied. webhooks:write is left out when the agent is no admin: the scope of the tokens says what was granted.',
+    description:
+      'Goes back to redirect_uri with a code, which lives for 60 seconds and once, or with access_denied. webhooks:write is left out when the agent is no admin: the scope of the tokens says what was granted. ' +
+      'An agent with a second factor is asked for it on a second page, which sends challenge and one of code (of the authenticator app, or a recovery code) and passkey.',
     access: { kind: 'public' },
     limit: { by: 'account', perMinute: signInsPerMinute, networkPerMinute: signInsPerNetwork, budget: 'auth.login' },
     anyHeaders: true,
     form: true,
-    body: Type.Object({ ...AuthorizationParameters, email: Type.Optional(Type.String({ maxLength: 254 })), password: Type.Optional(Type.String({ maxLength: 1024 })), decision: Type.Optional(Type.Enum(['allow', 'deny'])) }),
+    body: Type.Object({
+      ...AuthorizationParameters,
+      email: Type.Optional(Type.String({ maxLength: 254 })),
+      password: Type.Optional(Type.String({ maxLength: 1024 })),
+      challenge: Type.Optional(Type.String({ maxLength: 100 })),
+      code: Type.Optional(Type.String({ maxLength: 100 })),
+      passkey: Type.Optional(Type.String({ maxLength: 20_000 })),
+      decision: Type.Optional(Type.Enum(['allow', 'deny'])),
+    }),
     reply: { status: 303, schema: null },
-    otherReplies: { 401: { description: 'The page again: the email or the password is wrong.', contentType: 'text/html' }, 403: { description: 'The page again: the app may not serve this workspace, or asks for what only an admin can allow.', contentType: 'text/html' } },
+    otherReplies: {
+      200: { description: 'The second page: a second factor is asked for.', contentType: 'text/html' },
+      401: { description: 'The page again: the email, the password or the second factor is wrong.', contentType: 'text/html' },
+      403: { description: 'The page again: the app may not serve this workspace, asks for what only an admin can allow, or the agent has yet to set up a second factor.', contentType: 'text/html' },
+    },
     refusals: [],
     async send(call, services) {
-      const { email = '', password = '', decision, ...parameters } = call.body;
+      const { email = '', password = '', challenge, code, passkey, decision, ...parameters } = call.body;
       const origin = signingOf(call, services, undefined);
       const request = judge(services, parameters);
       if ('status' in request) return request;
       if (decision !== 'allow') return goBack(services, request, { error: 'access_denied', error_description: 'The agent did not allow it.' });
       const again = (problem: string, status: number): RawReply => ({ ...consent(services, request, { parameters, email, problem }), status });
+      if (challenge !== undefined) return answerSecondFactor(services, { request, parameters, again, challenge, proof: proofOf(code, passkey) });
       const found = await findByPassword(services, { email, password, origin, operation: 'oauth.decide' });
       if (found === undefined) return again('The email or the password is wrong.', 401);
-      const client = clientOf(services, request.app.clientId);
-      const workspaceId = found.workspace.id;
-      if (client === undefined || !mayServe(services, client, workspaceId)) return again('This app is in development: only its own workspace can use it.', 403);
-      if (allowable(request.scopes, found.agent.role).length === 0) return again('Only an admin can allow what this app asks for.', 403);
-      const { redirectUri, codeChallenge, app } = request;
-      const params = { clientId: app.clientId, appName: app.name, agentId: found.agent.id, redirectUri, scopes: request.scopes, codeChallenge, origin };
-      return goBack(services, request, { code: await services.engine.execute(giveConsent, { workspaceId, caller: systemCaller, params }) });
+      const problem = problemOf(services, request, found);
+      if (problem !== undefined) return again(problem, 403);
+      const view = services.engine.workspace(found.workspace.id)?.view(systemCaller);
+      if (view === undefined || !hasSecondFactor(view, found.agent.id)) return allow(services, request, { member: found, origin });
+      const question = await askSecondFactor(services, view, { kind: 'consent', member: found, origin, clientId: request.app.clientId });
+      return secondFactor(request, { parameters, question, problem: undefined });
     },
   }),
 
@@ -212,16 +233,79 @@ function judge(services: Services, asked: Parameters): SoundRequest | RawReply {
   }
 }
 
+/** Why the agent cannot allow it, though it is who it says. */
+function problemOf(services: Services, request: SoundRequest, { agent, workspace }: Member): string | undefined {
+  const client = clientOf(services, request.app.clientId);
+  if (client === undefined || !mayServe(services, client, workspace.id)) return 'This app is in development: only its own workspace can use it.';
+  if (allowable(request.scopes, agent.role).length === 0) return 'Only an admin can allow what this app asks for.';
+  const view = services.engine.workspace(workspace.id)?.view(systemCaller);
+  return view !== undefined && isWithoutRequiredFactor(view, agent.id) ? 'Your workspace requires a second factor. Sign in to Switchboard and set one up first.' : undefined;
+}
+
+async function allow(services: Services, request: SoundRequest, { member: { agent, workspace }, origin }: Asked): Promise<RawReply> {
+  const { redirectUri, codeChallenge, app } = request;
+  const params = { clientId: app.clientId, appName: app.name, agentId: agent.id, redirectUri, scopes: request.scopes, codeChallenge, origin };
+  return goBack(services, request, { code: await services.engine.execute(giveConsent, { workspaceId: workspace.id, caller: systemCaller, params }) });
+}
+
+interface SecondAnswer {
+  readonly request: SoundRequest;
+  readonly parameters: Parameters;
+  readonly again: (problem: string, status: number) => RawReply;
+  readonly challenge: string;
+  readonly proof: Proof;
+}
+
+async function answerSecondFactor(services: Services, { request, parameters, again, challenge, proof }: SecondAnswer): Promise<RawReply> {
+  const step = services.signInSteps.find(challenge);
+  const late = (): RawReply => again('That took too long, or was tried too often. Sign in again.', 401);
+  if (step?.kind !== 'consent' || step.clientId !== request.app.clientId) return late();
+  const view = services.engine.workspace(step.member.workspace.id)?.view(systemCaller);
+  const agent = view && theRoster(view).agents.get(step.member.agent.id);
+  // It may have left, or have another password by now.
+  if (view === undefined || agent === undefined || !isActive(agent) || agent.passwordHash !== step.member.agent.passwordHash) return late();
+  const member = { ...step.member, agent };
+  try {
+    await passSecondFactor(services, step, { ...proof, challenge, operation: 'oauth.decide' });
+  } catch (error) {
+    if (!(error instanceof Refusal) || (error.slug !== 'invalid_code' && error.slug !== 'gone')) throw error;
+    if (services.signInSteps.find(challenge) === undefined) return late();
+    return { ...secondFactor(request, { parameters, question: await questionOf(services, view, { step, challenge }), problem: error.message }), status: 401 };
+  }
+  const problem = problemOf(services, request, member);
+  return problem === undefined ? allow(services, request, { member, origin: step.origin }) : again(problem, 403);
+}
+
+/** Six digits are the app's; anything else that is typed is a recovery code. What is no signature proves nothing. */
+function proofOf(typed: string | undefined, passkey: string | undefined): Proof {
+  if (passkey !== undefined && passkey !== '') {
+    const signature = signatureIn(passkey);
+    return signature === undefined ? {} : { passkey: signature };
+  }
+  const code = (typed ?? '').trim();
+  const digits = code.replace(/\s/g, '');
+  return /^\d{6}$/.test(digits) ? { code: digits } : { recoveryCode: code };
+}
+
+function secondFactor({ app, redirectUri }: SoundRequest, shown: { parameters: Parameters; question: Question; problem: string | undefined }): RawReply {
+  const { question, problem } = shown;
+  const { html, script } = secondFactorPage({ appName: app.name, parameters: given(shown.parameters), question, problem });
+  return page(200, html, redirectUri, script);
+}
+
+function given(parameters: Parameters): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
 function consent(services: Services, { app, scopes: asked, redirectUri }: SoundRequest, shown: { parameters: Parameters; email: string; problem: string | undefined }): RawReply {
   const { protocol, host } = new URL(redirectUri);
-  const parameters = Object.fromEntries(Object.entries(shown.parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
   const html = consentPage({
     appName: app.name,
     // judgeRequest() lets pass what the app registered, which are names of this table.
     permissions: asked.map((scope) => scopes[scope as Scope].summary),
     destination: host === '' ? `the app (${protocol}//)` : host,
     isInDevelopment: !isLive(services, app.clientId),
-    parameters,
+    parameters: given(shown.parameters),
     email: shown.email,
     problem: shown.problem,
   });
@@ -235,8 +319,9 @@ function goBack({ config }: Services, to: { redirectUri: string; state: string |
 }
 
 /** Browsers hold the redirect that follows a form against form-action too, so the app's address is allowed there. */
-function page(status: number, html: string, redirectUri: string | undefined): RawReply {
-  const policy = `default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'${redirectUri === undefined ? '' : ` ${sourceOf(redirectUri)}`}; frame-ancestors 'none'`;
+function page(status: number, html: string, redirectUri: string | undefined, script?: string): RawReply {
+  const scripts = script === undefined ? '' : ` script-src 'sha256-${createHash('sha256').update(script).digest('base64')}';`;
+  const policy = `default-src 'none';${scripts} style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'${redirectUri === undefined ? '' : ` ${sourceOf(redirectUri)}`}; frame-ancestors 'none'`;
   return { status, headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' }, body: html };
 }
 

@@ -12,7 +12,7 @@ import { Id, Time } from '../schemas.ts';
 import { findByOwnPassword } from '../sign-in.ts';
 import { answerSignedIn, Browser, SignedInAnswer, signingOf } from '../signed-in.ts';
 
-const access = { kind: 'agent', scope: null, credential: 'person' } as const satisfies Access;
+const access = { kind: 'agent', scope: null, credential: 'person', beforeEnrolment: true } as const satisfies Access;
 const tag = 'Auth';
 
 const SessionRow = Type.Object({

@@ -48,9 +48,10 @@ export const workspaceRoutes = [
       locale: Type.Optional(Type.String({ minLength: 2, maxLength: 16, pattern: worded('^[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*$', 'a language, such as en or pt-BR'), description: 'A BCP 47 tag, such as en or pt-BR.' })),
       awayAfterMinutes: Type.Optional(Workspace.properties.awayAfterMinutes),
       assignOnReply: Type.Optional(Workspace.properties.assignOnReply),
+      requireSecondFactor: Type.Optional(Workspace.properties.requireSecondFactor),
     }),
     reply: { status: 200, schema: Type.Object({ workspace: Workspace }) },
-    refusals: ['no_changes'],
+    refusals: ['no_changes', 'semantic_error'],
     run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(changeWorkspace, { workspaceId, caller, params: { workspaceId: params.workspaceId, changes: body } }),
   }),
 

@@ -41,6 +41,7 @@ import { lostTargets } from './workspace/0039-lost-targets.ts';
 import { codesApart } from './workspace/0040-codes-apart.ts';
 import { visitorNetworks } from './workspace/0041-visitor-networks.ts';
 import { grantUses } from './workspace/0042-grant-uses.ts';
+import { secondFactors } from './workspace/0043-second-factors.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
 export const workspaceMigrations: readonly Migration[] = [
@@ -86,4 +87,5 @@ export const workspaceMigrations: readonly Migration[] = [
   codesApart,
   visitorNetworks,
   grantUses,
+  secondFactors,
 ];

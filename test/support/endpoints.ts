@@ -14,6 +14,8 @@ const unique = (): string => `x${(count += 1)}`;
 /** Apart from those of support/calls.ts. */
 const uniqueNumber = (): string => `+1312555${String((count += 1)).padStart(4, '0')}`;
 
+const soundSignature = { id: 'x', rawId: 'x', type: 'public-key', response: { clientDataJSON: 'x', authenticatorData: 'x', signature: 'x' } };
+
 /** By operation. Made anew for each call, since names and emails may be there once. */
 const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'auth.register': () => ({ email: `${unique()}@example.com`, password: 'correct horse battery staple', workspaceName: 'x' }),
@@ -22,6 +24,12 @@ const bodies: Readonly<Record<string, (ids: Fixtures) => object>> = {
   'auth.resetPassword': () => ({ token: 'x', newPassword: 'correct horse battery staple' }),
   'auth.join': () => ({ code: 'x', password: 'correct horse battery staple' }),
   'me.changePassword': () => ({ currentPassword: 'x', newPassword: 'another horse battery staple' }),
+  'signIn.secondFactor': () => ({ challenge: 'x', code: '123456' }),
+  'signIn.passkey': () => ({ passkey: soundSignature }),
+  'me.confirm': () => ({ password: 'x' }),
+  'me.confirmTotp': () => ({ code: '123456' }),
+  'me.addPasskey': () => ({ name: 'x', passkey: { id: 'x', rawId: 'x', type: 'public-key', response: { clientDataJSON: 'x', attestationObject: 'x' } } }),
+  'me.renamePasskey': () => ({ name: 'x' }),
   'agent.setStatus': () => ({ status: 'away' }),
   'agent.invite': () => ({ email: `${unique()}@example.com`, name: 'x', role: 'agent' }),
   'agent.update': () => ({ name: 'x' }),

@@ -3,7 +3,8 @@
 
 import { claimLine, deliver, ringLine } from './calls.ts';
 import { registerApp, tokensOf } from './oauth.ts';
-import type { Customer, Person, Service } from './service.ts';
+import { addPasskey } from './second-factors.ts';
+import { type Customer, password, type Person, type Service } from './service.ts';
 
 export interface Things {
   readonly ids: Readonly<Record<string, string>>;
@@ -51,6 +52,8 @@ export async function oneOfEverything(service: Service, owner: Person & { siteId
   const { grants } = (await service.get('/me/grants', token)).body;
   const verification = await service.post('/verify', { to: 'a@example.com', channel: 'email' }, key.body.key);
   const factor = await service.post('/verify/totp/enroll', { identity: 'a@example.com' }, key.body.key);
+  await service.post('/me/confirm', { password }, agent.token);
+  const { added } = await addPasskey(service, agent.token);
   const sessions = await service.get('/me/sessions', token);
   const ids = {
     messageId: messages[0].id,
@@ -79,6 +82,7 @@ export async function oneOfEverything(service: Service, owner: Person & { siteId
     visitorId: chat.customer.visitorId,
     workspaceId: owner.workspaceId,
     sessionId: sessions.body.sessions[0].id,
+    passkeyId: added.body.passkey.id,
     articleId: article.body.id,
     documentId: documents.body.documents[0].id,
     jobId: crawl.body.jobId,

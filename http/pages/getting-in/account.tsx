@@ -1,9 +1,9 @@
-// One's own: name, picture, colours, and ending every sign-in.
+// One's own: name, picture, colours; how and where one is signed in.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { call } from '../api.ts';
-import { Button, ButtonLink } from '../design/button.tsx';
+import { call, token } from '../api.ts';
+import { Button } from '../design/button.tsx';
 import { Confirm } from '../design/dialog.tsx';
 import { Checkbox, TextField } from '../design/field.tsx';
 import { Form, useForm } from '../design/form.tsx';
@@ -12,7 +12,10 @@ import type { Agent } from '../records.ts';
 import { keepAgent, me, signOut, signOutEverywhere } from '../session.ts';
 import { chooseTheme, theme, type Theme } from '../theme.ts';
 import { setTitle } from '../title.ts';
+import { ChangePassword } from './change-password.tsx';
 import { NotificationSettings } from './notification-settings.tsx';
+import { SecondFactors } from './second-factors.tsx';
+import { SignIns } from './sign-ins.tsx';
 
 const themes: readonly { readonly value: Theme; readonly label: string }[] = [
   { value: 'system', label: 'As the system is' },
@@ -22,6 +25,7 @@ const themes: readonly { readonly value: Theme; readonly label: string }[] = [
 
 export function Account(): JSX.Element | null {
   const [ending, setEnding] = useState(false);
+  const [changing, setChanging] = useState(false);
   useEffect(() => setTitle('Your account'), []);
   const agent = me.value?.agent;
   const form = useForm({ name: agent?.name ?? '' }, async ({ name }) => {
@@ -64,15 +68,23 @@ export function Account(): JSX.Element | null {
       <NotificationSettings />
       <section class="card" aria-labelledby="account-sign-in">
         <h2 id="account-sign-in">Signing in</h2>
-        <p class="soft">A new password is chosen by a link that is mailed to you; it ends every sign-in of before.</p>
         <div class="row">
-          <ButtonLink href="/forgot-password">Change the password</ButtonLink>
+          <Button onClick={() => setChanging(true)}>Change the password</Button>
           <Button onClick={signOut}>Sign out</Button>
           <Button kind="danger" onClick={() => setEnding(true)}>
             Sign out everywhere
           </Button>
         </div>
       </section>
+      <section class="card" aria-labelledby="account-factors">
+        <h2 id="account-factors">Second factor</h2>
+        <SecondFactors />
+      </section>
+      <section class="card" aria-labelledby="account-sign-ins">
+        <h2 id="account-sign-ins">Where you are signed in</h2>
+        <SignIns key={token.value} />
+      </section>
+      {changing && <ChangePassword onClose={() => setChanging(false)} />}
       {ending && (
         <Confirm title="Sign out everywhere?" action="Sign out everywhere" onConfirm={signOutEverywhere} onClose={() => setEnding(false)}>
           <p>Every browser and app that is signed in as you has to sign in again, this one too.</p>

@@ -10,14 +10,24 @@ import { query } from '../location.ts';
 import { thisBrowser } from '../this-browser.ts';
 import { Gate } from './gate.tsx';
 import { PasswordField } from './password-field.tsx';
+import { type Question, questionIn, SecondFactor } from './second-factor.tsx';
 
 export function ResetPassword(): JSX.Element {
   const [done, setDone] = useState(false);
   const token = query.value.get('token') ?? '';
+  const [question, setQuestion] = useState<Question | undefined>(undefined);
   const form = useForm({ newPassword: '' }, async ({ newPassword }) => {
-    await call('POST', '/auth/reset-password', { body: { token, newPassword, browser: thisBrowser() } });
+    try {
+      await call('POST', '/auth/reset-password', { body: { token, newPassword, browser: thisBrowser() } });
+    } catch (error) {
+      const asked = questionIn(error);
+      if (asked === undefined) throw error;
+      setQuestion(asked);
+      return;
+    }
     setDone(true);
   });
+  if (question !== undefined && !done) return <SecondFactor question={question} onPassed={() => setDone(true)} onAgain={() => setQuestion(undefined)} />;
   return (
     <Gate title="Choose a new password" aside={done ? undefined : <a href="/forgot-password">Ask for another link</a>}>
       {done ? (

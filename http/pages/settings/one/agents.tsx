@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { useCommands } from '../../commands.ts';
+import { useConfirming } from '../../confirm-self.tsx';
 import { Avatar } from '../../design/avatar.tsx';
 import { Button } from '../../design/button.tsx';
 import { copyText } from '../../design/copyable.tsx';
@@ -25,7 +26,7 @@ import { InviteAgent } from './invite-dialog.tsx';
 import { channelNames, counted, roleNames } from './words.ts';
 
 type Seats = Standing['entitlements']['seats'];
-type Open = { readonly kind: 'invite' } | { readonly kind: 'edit' | 'deactivate'; readonly agent: Agent };
+type Open = { readonly kind: 'invite' } | { readonly kind: 'edit' | 'deactivate' | 'resetFactors'; readonly agent: Agent };
 
 export function Agents(_props: SectionProps): JSX.Element {
   const [open, setOpen] = useState<Open | undefined>(undefined);
@@ -67,6 +68,7 @@ export function Agents(_props: SectionProps): JSX.Element {
       )}
       {open?.kind === 'invite' && <InviteAgent seats={seats.value} onClose={close} onInvited={seats.reload} />}
       {open?.kind === 'edit' && <EditAgent agent={open.agent} onClose={close} />}
+      {open?.kind === 'resetFactors' && <ResetFactors agent={open.agent} onClose={close} />}
       {open?.kind === 'deactivate' && <Deactivate agent={open.agent} onClose={close} onDone={seats.reload} />}
     </Section>
   );
@@ -160,6 +162,7 @@ function itemsOf(agent: Agent, onOpen: (open: Open) => void, onSeats: () => void
   if (!isGone && mayEdit(me.value?.agent, agent)) items.push({ label: 'Edit', run: () => onOpen({ kind: 'edit', agent }) });
   if (isAdmin && agent.inviteStatus !== 'joined') items.push({ label: isGone ? 'Invite again' : 'Mail the invitation again', run: () => void resend(agent, onSeats) });
   if (isAdmin && agent.inviteStatus === 'pending') items.push({ label: 'Copy a note for them', run: () => void copyNote(agent) });
+  if (isAdmin && agent.inviteStatus === 'joined' && !isSelf) items.push({ label: 'Take the second factor away', run: () => onOpen({ kind: 'resetFactors', agent }) });
   if (isAdmin && !isGone && !isSelf) items.push({ kind: 'line' }, { label: agent.inviteStatus === 'pending' ? 'Take the invitation back' : 'Deactivate', danger: true, run: () => onOpen({ kind: 'deactivate', agent }) });
   return items;
 }
@@ -177,6 +180,27 @@ async function resend(agent: Agent, onSeats: () => void): Promise<void> {
 async function copyNote(agent: Agent): Promise<void> {
   const isCopied = await copyText(invitationNote(agent, me.peek()?.workspace.name ?? '', location.origin));
   if (isCopied) notify({ kind: 'done', text: 'Copied. Send it the way you usually talk.' });
+}
+
+function ResetFactors({ agent, onClose }: { readonly agent: Agent; readonly onClose: () => void }): JSX.Element {
+  const confirming = useConfirming();
+  return (
+    <>
+      <Confirm
+        title={`Take the second factor of ${agent.name} away?`}
+        action="Take it away"
+        onClose={onClose}
+        onConfirm={async () => {
+          await confirming.run(() => call('DELETE', `/agents/${agent.id}/second-factors`));
+          notify({ kind: 'done', text: `${agent.name} signs in with the password alone, until it sets up another.` });
+        }}
+      >
+        <p>For somebody who lost the phone, the passkeys and the recovery codes. Make sure that it is {agent.name} who asks you: whoever has the password gets in then.</p>
+        <p>{agent.name} is signed out everywhere and told by mail.</p>
+      </Confirm>
+      {confirming.dialog}
+    </>
+  );
 }
 
 function Deactivate({ agent, onClose, onDone }: { readonly agent: Agent; readonly onClose: () => void; readonly onDone: () => void }): JSX.Element {

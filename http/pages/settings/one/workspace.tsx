@@ -9,7 +9,7 @@ import { useResource } from '../../design/resource.ts';
 import { same } from '../../design/three-way.ts';
 import { notify } from '../../notices.ts';
 import { departments, readPeople } from '../../people.ts';
-import type { Workspace, WorkspaceSettings as Settings } from '../../records.ts';
+import type { WholeWorkspace, Workspace, WorkspaceSettings as Settings } from '../../records.ts';
 import { me, readMe } from '../../session.ts';
 import { Section, type SectionProps } from '../section.tsx';
 import { CommerceCard } from './commerce.tsx';
@@ -22,6 +22,7 @@ export function WorkspaceSettings(_props: SectionProps): JSX.Element {
   return (
     <Section title="Workspace" intro="What holds for everybody here.">
       {workspace !== undefined && <PlaceCard workspace={workspace} />}
+      {workspace !== undefined && <SignInSettings workspaceId={workspace.id} />}
       {settings.failure !== undefined && <Failure error={settings.failure} retry={settings.reload} />}
       {settings.value === undefined && settings.failure === undefined && <Loading lines={6} />}
       {settings.value !== undefined && <WorkCard settings={settings.value} onSaved={settings.set} />}
@@ -60,6 +61,34 @@ function PlaceCard({ workspace }: { readonly workspace: Workspace }): JSX.Elemen
           </Field>
           <SelectField label="Language" value={values.locale} choices={localeChoices(values.locale)} onValue={(value) => form.set('locale', value)} error={form.errorOf('locale')} hint="Of what is mailed to customers, and how it writes dates." />
         </div>
+      </Form>
+    </section>
+  );
+}
+
+function SignInSettings({ workspaceId }: { readonly workspaceId: string }): JSX.Element | null {
+  const whole = useResource(async (signal) => (await call<{ workspace: WholeWorkspace }>('GET', `/workspaces/${workspaceId}`, { signal })).workspace, [workspaceId]);
+  if (whole.failure !== undefined) return <Failure error={whole.failure} retry={whole.reload} />;
+  return whole.value === undefined ? null : <SignInCard workspace={whole.value} onSaved={whole.set} />;
+}
+
+function SignInCard({ workspace, onSaved }: { readonly workspace: WholeWorkspace; readonly onSaved: (workspace: WholeWorkspace) => void }): JSX.Element {
+  const { requireSecondFactor } = workspace;
+  const form = useForm({ requireSecondFactor }, async (body) => {
+    const { workspace: saved } = await call<{ workspace: WholeWorkspace }>('PATCH', `/workspaces/${workspace.id}`, { body });
+    onSaved(saved);
+    notify({ kind: 'done', text: 'Saved.' });
+  });
+  return (
+    <section class="card" aria-labelledby="workspace-sign-in">
+      <h2 id="workspace-sign-in">Signing in</h2>
+      <Form form={form} actions={<SaveLine busy={form.busy} changed={form.values.requireSecondFactor !== requireSecondFactor} />}>
+        <Checkbox
+          label="Everybody must have a second factor"
+          hint="Who has none sets one up at the next sign-in, and within a week in any case. You need one yourself first: see your account."
+          checked={form.values.requireSecondFactor}
+          onChecked={(value) => form.set('requireSecondFactor', value)}
+        />
       </Form>
     </section>
   );

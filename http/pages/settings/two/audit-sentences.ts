@@ -51,6 +51,7 @@ const endReasons: Readonly<Record<string, string>> = {
   code_used_twice: 'a code of it was used twice',
   refresh_token_used_twice: 'a token of it was used twice',
 };
+const factorNames: Readonly<Record<string, string>> = { totp: 'an authenticator app', passkey: 'a passkey' };
 
 const deeds: Readonly<Record<string, Tell>> = {
   'agent.invited': (entry, names) => (field(entry.context, 'resent') === undefined ? `invited ${nameIn(entry)}` : `sent ${target(entry, names)} the invitation again`),
@@ -63,6 +64,10 @@ const deeds: Readonly<Record<string, Tell>> = {
   'agent.signed_in': (entry) => `signed in with ${field(entry.context, 'device') ?? 'a browser'} at ${field(entry.context, 'address') ?? 'an address'} for the first time`,
   'agent.session_ended': (entry) => (field(entry.context, 'device') === undefined ? 'signed out everywhere else' : `ended the sign-in with ${field(entry.context, 'device')} at ${field(entry.context, 'address') ?? 'an address'}`),
   'agent.attacked': (entry, names) => `slowed down somebody who tries the password of ${target(entry, names)}, from ${field(entry.context, 'address') ?? 'an address'}`,
+  'agent.mfa_enabled': (entry) => `added ${factorNames[field(entry.context, 'method') ?? ''] ?? 'a second factor'}`,
+  'agent.mfa_disabled': (entry, names) => (field(entry.context, 'method') === 'all' ? `took the second factor of ${target(entry, names)} away` : `removed ${factorNames[field(entry.context, 'method') ?? ''] ?? 'a second factor'}`),
+  'agent.recovery_codes_renewed': () => 'made new recovery codes',
+  'agent.recovery_code_used': (entry) => `used a recovery code; ${field(entry.context, 'left') ?? 'some'} left`,
   'department.created': (entry) => `made the department ${quoted(nameIn(entry))}`,
   'department.updated': (entry, names) => `changed the department ${departmentOf(entry, names)}`,
   'department.deleted': (entry) => `deleted the department ${quoted(nameIn(entry))}`,

@@ -1,0 +1,42 @@
+// A new password for who knows the present one. Every other sign-in ends with it.
+
+import type { JSX } from 'preact';
+import { Button } from '../design/button.tsx';
+import { Dialog } from '../design/dialog.tsx';
+import { TextField } from '../design/field.tsx';
+import { Form, useForm } from '../design/form.tsx';
+import { notify } from '../notices.ts';
+import { signIn } from '../session.ts';
+import { PasswordField } from './password-field.tsx';
+
+export function ChangePassword({ onClose }: { readonly onClose: () => void }): JSX.Element {
+  const form = useForm(
+    { currentPassword: '', newPassword: '' },
+    async (values) => {
+      await signIn('/me/password', values);
+      notify({ kind: 'done', text: 'Your password is changed. Other sign-ins have ended.' });
+      onClose();
+    },
+    { invalid_credentials: 'currentPassword' },
+  );
+  return (
+    <Dialog title="Change the password" onClose={onClose}>
+      <Form
+        form={form}
+        actions={
+          <>
+            <Button type="submit" kind="primary" busy={form.busy}>
+              Change it
+            </Button>
+            <Button kind="quiet" onClick={onClose}>
+              Cancel
+            </Button>
+          </>
+        }
+      >
+        <TextField label="Present password" type="password" autocomplete="current-password" autofocus required value={form.values.currentPassword} onValue={(value) => form.set('currentPassword', value)} error={form.errorOf('currentPassword')} hint={<a href="/forgot-password">Forgot it?</a>} />
+        <PasswordField label="New password" value={form.values.newPassword} onValue={(value) => form.set('newPassword', value)} error={form.errorOf('newPassword')} />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,23 @@
+// Between signing in and everything else, where the workspace requires a second factor and one has none.
+
+import type { JSX } from 'preact';
+import { Button } from '../design/button.tsx';
+import { endEnrolling, signOut } from '../session.ts';
+import { Gate } from './gate.tsx';
+import { SecondFactors } from './second-factors.tsx';
+
+export function Enrol(): JSX.Element {
+  return (
+    <Gate
+      title="Set up a second factor"
+      aside={
+        <Button kind="quiet" onClick={signOut}>
+          Sign out
+        </Button>
+      }
+    >
+      <p>Your workspace requires one of everybody. Choose one, and you are in.</p>
+      <SecondFactors onDone={endEnrolling} />
+    </Gate>
+  );
+}

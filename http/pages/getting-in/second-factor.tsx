@@ -1,0 +1,95 @@
+// The second step on the way in: a code of the authenticator app, a passkey, or a recovery code.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { ApiError, call, messageOf } from '../api.ts';
+import { Button } from '../design/button.tsx';
+import { Banner } from '../design/feedback.tsx';
+import { TextField } from '../design/field.tsx';
+import { Form, useForm } from '../design/form.tsx';
+import { hasPasskeys, type PasskeyOptions, signWithPasskey } from '../passkeys.ts';
+import type { SignedIn } from '../session.ts';
+import { Gate } from './gate.tsx';
+
+/** What a right password is answered with. */
+export interface Question {
+  readonly challenge: string;
+  readonly methods: readonly ('totp' | 'passkey' | 'recovery_code')[];
+  readonly passkey: PasskeyOptions | null;
+}
+
+/** What is asked, where a refusal asks for a second factor. */
+export function questionIn(error: unknown): Question | undefined {
+  // As the login's description says.
+  return error instanceof ApiError && error.slug === 'second_factor_required' ? (error.detail as unknown as Question) : undefined;
+}
+
+export function SecondFactor({ question, onPassed, onAgain }: { readonly question: Question; readonly onPassed: (signedIn: SignedIn) => void; readonly onAgain: () => void }): JSX.Element {
+  const { challenge, methods, passkey } = question;
+  const [isRecovering, setRecovering] = useState(!methods.includes('totp') && !(methods.includes('passkey') && hasPasskeys));
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<unknown>(undefined);
+  const pass = async (proof: object): Promise<void> => onPassed(await call<SignedIn>('POST', '/sign-in/second-factor', { body: { challenge, ...proof } }));
+  const form = useForm(
+    { code: '' },
+    async ({ code }) => {
+      setFailure(undefined);
+      await pass(isRecovering ? { recoveryCode: code } : { code: code.replace(/\s/g, '') });
+    },
+    { invalid_code: 'code' },
+  );
+  const usePasskey = async (): Promise<void> => {
+    if (passkey === null) return;
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      await pass({ passkey: await signWithPasskey(passkey) });
+    } catch (error) {
+      setFailure(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const hasField = isRecovering || methods.includes('totp');
+  return (
+    <Gate
+      title="One more step"
+      aside={
+        <Button kind="quiet" onClick={onAgain}>
+          Begin again
+        </Button>
+      }
+    >
+      {passkey !== null && hasPasskeys && !isRecovering && (
+        <div class="stack">
+          <Button kind={hasField ? 'plain' : 'primary'} busy={busy} onClick={() => void usePasskey()}>
+            Use a passkey
+          </Button>
+          <div role="alert">{failure !== undefined && <Banner kind="bad">{messageOf(failure)}</Banner>}</div>
+        </div>
+      )}
+      {hasField && (
+        <Form
+          form={form}
+          actions={
+            <Button type="submit" kind="primary" busy={form.busy}>
+              Go on
+            </Button>
+          }
+        >
+          {isRecovering ? (
+            <TextField key="recovery" label="Recovery code" required autofocus autocomplete="off" spellcheck={false} maxLength={40} value={form.values.code} onValue={(value) => form.set('code', value)} error={form.errorOf('code') ?? form.errorOf('recoveryCode')} hint="One of the ten that you kept. It counts once." />
+          ) : (
+            <TextField key="code" label="Code" required autofocus autocomplete="one-time-code" inputMode="numeric" spellcheck={false} maxLength={10} value={form.values.code} onValue={(value) => form.set('code', value)} error={form.errorOf('code')} hint="Six digits, from your authenticator app." />
+          )}
+        </Form>
+      )}
+      {methods.includes('recovery_code') && !isRecovering && (
+        <Button kind="quiet" onClick={() => setRecovering(true)}>
+          Use a recovery code
+        </Button>
+      )}
+      {!methods.includes('recovery_code') && <p class="soft">Lost it? An admin of your workspace can take it away.</p>}
+    </Gate>
+  );
+}

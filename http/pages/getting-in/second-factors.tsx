@@ -1,0 +1,289 @@
+// One's second factors: an authenticator app, passkeys, and the recovery codes that come with the first of them.
+
+import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call } from '../api.ts';
+import { useConfirming } from '../confirm-self.tsx';
+import { Button } from '../design/button.tsx';
+import { Copyable, copyText } from '../design/copyable.tsx';
+import { Confirm, Dialog } from '../design/dialog.tsx';
+import { Badge, Failure, Loading } from '../design/feedback.tsx';
+import { TextField } from '../design/field.tsx';
+import { Form, useForm } from '../design/form.tsx';
+import { useResource } from '../design/resource.ts';
+import { Time } from '../design/time.tsx';
+import { notify, notifyFailure } from '../notices.ts';
+import { hasPasskeys, makePasskey } from '../passkeys.ts';
+import { thisDevice } from '../this-browser.ts';
+
+interface Passkey {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+}
+
+interface Security {
+  readonly totp: { readonly createdAt: string } | null;
+  readonly passkeys: readonly Passkey[];
+  readonly recoveryCodesLeft: number;
+  readonly isRequired: boolean;
+  readonly hasPasskeys: boolean;
+}
+
+interface NewApp {
+  readonly secret: string;
+  readonly qrCode: string;
+}
+
+type Open =
+  | { readonly kind: 'app'; readonly app: NewApp }
+  | { readonly kind: 'codes'; readonly codes: readonly string[] }
+  | { readonly kind: 'passkey' }
+  | { readonly kind: 'removeApp' }
+  | { readonly kind: 'removePasskey'; readonly passkey: Passkey }
+  | { readonly kind: 'renew' };
+
+/** `onDone`: there is one now, and the codes that came with it were seen. */
+export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX.Element {
+  const security = useResource((signal) => call<Security>('GET', '/me/security', { signal }), []);
+  const confirming = useConfirming();
+  const [open, setOpen] = useState<Open | undefined>(undefined);
+  const close = (): void => setOpen(undefined);
+  const { value } = security;
+  if (value === undefined) return security.failure === undefined ? <Loading lines={3} /> : <Failure error={security.failure} retry={security.reload} />;
+  const { totp, passkeys, recoveryCodesLeft, isRequired } = value;
+  const hasOne = totp !== null || passkeys.length > 0;
+  const isLast = isRequired && (totp === null ? 0 : 1) + passkeys.length === 1;
+
+  const added = (text: string, recoveryCodes: readonly string[] | null): void => {
+    security.reload();
+    notify({ kind: 'done', text });
+    if (recoveryCodes === null) {
+      close();
+      onDone?.();
+    } else setOpen({ kind: 'codes', codes: recoveryCodes });
+  };
+  const removed = (text: string): void => {
+    security.reload();
+    notify({ kind: 'done', text });
+  };
+  const beginApp = async (): Promise<void> => {
+    try {
+      setOpen({ kind: 'app', app: await confirming.run(() => call<NewApp>('POST', '/me/totp')) });
+    } catch (error) {
+      notifyFailure(error);
+    }
+  };
+
+  return (
+    <div class="stack factors">
+      {!hasOne && <p class="soft">With a second factor nobody gets in by your password alone.</p>}
+      <Factor
+        name="Authenticator app"
+        state={totp === null ? undefined : <>Set up <Time at={totp.createdAt} /></>}
+        actions={
+          totp === null ? (
+            <Button onClick={() => void beginApp()}>Set up</Button>
+          ) : (
+            <Button disabled={isLast} onClick={() => setOpen({ kind: 'removeApp' })}>
+              Remove
+            </Button>
+          )
+        }
+      >
+        A code of six digits that your phone shows.
+      </Factor>
+      <Factor name="Passkeys" actions={hasPasskeys && value.hasPasskeys && <Button onClick={() => setOpen({ kind: 'passkey' })}>Add a passkey</Button>}>
+        {hasPasskeys && value.hasPasskeys ? 'The lock of this device, or a security key. One signs you in without a password, too.' : 'This browser has none at this address.'}
+      </Factor>
+      {passkeys.length > 0 && (
+        <ul class="factor-list">
+          {passkeys.map((passkey) => (
+            <li key={passkey.id} class="factor">
+              <div>
+                <strong>{passkey.name}</strong>
+                <p class="soft">
+                  Added <Time at={passkey.createdAt} />, {passkey.lastUsedAt === null ? 'not used yet' : <>last used <Time at={passkey.lastUsedAt} /></>}
+                </p>
+              </div>
+              <Button small disabled={isLast} aria-label={`Remove ${passkey.name}`} onClick={() => setOpen({ kind: 'removePasskey', passkey })}>
+                Remove
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {hasOne && (
+        <Factor name="Recovery codes" state={`${recoveryCodesLeft} left`} isLow={recoveryCodesLeft < 3} actions={<Button onClick={() => setOpen({ kind: 'renew' })}>Make new ones</Button>}>
+          For when you lost the others. Each lets you in once.
+        </Factor>
+      )}
+      {isLast && <p class="soft">Your workspace requires a second factor: set up another before you remove this one.</p>}
+
+      {open?.kind === 'app' && <SetUpApp app={open.app} onAdded={(codes) => added('Your authenticator app is set up.', codes)} onClose={close} />}
+      {open?.kind === 'passkey' && <AddPasskey run={confirming.run} onAdded={(codes) => added('The passkey is added.', codes)} onClose={close} />}
+      {open?.kind === 'codes' && (
+        <RecoveryCodes
+          codes={open.codes}
+          onClose={() => {
+            close();
+            onDone?.();
+          }}
+        />
+      )}
+      {open?.kind === 'removeApp' && (
+        <Confirm
+          title="Remove the authenticator app?"
+          action="Remove"
+          onClose={close}
+          onConfirm={async () => {
+            await confirming.run(() => call('DELETE', '/me/totp'));
+            removed('The authenticator app is removed.');
+          }}
+        >
+          <p>{passkeys.length > 0 ? 'Its codes stop working.' : 'Its codes stop working, and your password alone lets you in.'}</p>
+        </Confirm>
+      )}
+      {open?.kind === 'removePasskey' && (
+        <Confirm
+          title={`Remove ${open.passkey.name}?`}
+          action="Remove"
+          onClose={close}
+          onConfirm={async () => {
+            await confirming.run(() => call('DELETE', `/me/passkeys/${open.passkey.id}`));
+            removed('The passkey is removed.');
+          }}
+        >
+          <p>It no longer signs you in here. Remove it from the device, too.</p>
+        </Confirm>
+      )}
+      {open?.kind === 'renew' && (
+        <Dialog title="Make new recovery codes?" onClose={close}>
+          <div class="form">
+            <p>The ones you have stop working.</p>
+            <div class="actions">
+              <Button
+                kind="primary"
+                onClick={() => {
+                  confirming.run(() => call<{ recoveryCodes: string[] }>('POST', '/me/recovery-codes')).then(({ recoveryCodes }) => {
+                    security.reload();
+                    setOpen({ kind: 'codes', codes: recoveryCodes });
+                  }, notifyFailure);
+                }}
+              >
+                Make new ones
+              </Button>
+              <Button kind="quiet" onClick={close}>
+                Cancel
+              </Button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+      {confirming.dialog}
+    </div>
+  );
+}
+
+function Factor({ name, state, isLow = false, actions, children }: { readonly name: string; readonly state?: ComponentChildren; readonly isLow?: boolean; readonly actions: ComponentChildren; readonly children: ComponentChildren }): JSX.Element {
+  return (
+    <div class="factor">
+      <div>
+        <strong>{name}</strong> {state !== undefined && <Badge kind={isLow ? 'warn' : 'good'}>{state}</Badge>}
+        <p class="soft">{children}</p>
+      </div>
+      {actions}
+    </div>
+  );
+}
+
+function SetUpApp({ app, onAdded, onClose }: { readonly app: NewApp; readonly onAdded: (codes: readonly string[] | null) => void; readonly onClose: () => void }): JSX.Element {
+  const form = useForm(
+    { code: '' },
+    async ({ code }) => {
+      const { recoveryCodes } = await call<{ recoveryCodes: string[] | null }>('POST', '/me/totp/confirm', { body: { code: code.replace(/\s/g, '') } });
+      onAdded(recoveryCodes);
+    },
+    { invalid_code: 'code' },
+  );
+  return (
+    <Dialog title="Set up an authenticator app" onClose={onClose}>
+      <Form
+        form={form}
+        actions={
+          <>
+            <Button type="submit" kind="primary" busy={form.busy}>
+              Confirm
+            </Button>
+            <Button kind="quiet" onClick={onClose}>
+              Cancel
+            </Button>
+          </>
+        }
+      >
+        <p>Scan this with the app, or type the secret into it.</p>
+        <img class="qr" src={app.qrCode} alt="A QR code that holds the secret below" width={200} height={200} />
+        <Copyable text={app.secret} label="the secret" />
+        <TextField label="Code" required autofocus autocomplete="one-time-code" inputMode="numeric" spellcheck={false} maxLength={10} value={form.values.code} onValue={(value) => form.set('code', value)} error={form.errorOf('code')} hint="Six digits that the app shows now." />
+      </Form>
+    </Dialog>
+  );
+}
+
+function AddPasskey({ run, onAdded, onClose }: { readonly run: <Answer>(act: () => Promise<Answer>) => Promise<Answer>; readonly onAdded: (codes: readonly string[] | null) => void; readonly onClose: () => void }): JSX.Element {
+  const form = useForm({ name: thisDevice() }, async ({ name }) => {
+    const passkey = await run(makePasskey);
+    const { recoveryCodes } = await run(() => call<{ recoveryCodes: string[] | null }>('POST', '/me/passkeys', { body: { name, passkey } }));
+    onAdded(recoveryCodes);
+  });
+  return (
+    <Dialog title="Add a passkey" onClose={onClose}>
+      <Form
+        form={form}
+        actions={
+          <>
+            <Button type="submit" kind="primary" busy={form.busy}>
+              Go on
+            </Button>
+            <Button kind="quiet" onClick={onClose}>
+              Cancel
+            </Button>
+          </>
+        }
+      >
+        <TextField label="Name" required autofocus maxLength={120} value={form.values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} hint="By which you know it again in the list. Your device asks you next." />
+      </Form>
+    </Dialog>
+  );
+}
+
+function RecoveryCodes({ codes, onClose }: { readonly codes: readonly string[]; readonly onClose: () => void }): JSX.Element {
+  return (
+    <Dialog title="Keep these recovery codes" onClose={onClose}>
+      <div class="form">
+        <p>Each lets you in once, when you have lost your other ways. They are shown this once: print them, or keep them where your passwords are.</p>
+        <ul class="codes">
+          {codes.map((code) => (
+            <li key={code}>
+              <code>{code}</code>
+            </li>
+          ))}
+        </ul>
+        <div class="actions">
+          <Button kind="primary" onClick={onClose}>
+            I have them
+          </Button>
+          <Button
+            icon="copy"
+            onClick={() => {
+              void copyText(codes.join('\n')).then((isCopied) => isCopied && notify({ kind: 'done', text: 'Copied.' }));
+            }}
+          >
+            Copy all
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,96 @@
+// Signing in with more, or other, than a password: a second factor after it, or a passkey alone.
+
+import Type from 'typebox';
+import { refuse } from '../../engine/errors.ts';
+import { signInByPasskey } from '../../engine/joining.ts';
+import { isActive, theRoster } from '../../engine/roster.ts';
+import { systemCaller } from '../../engine/runtime/command.ts';
+import { factorsOf } from '../../engine/second-factors.ts';
+import { theWorkspace } from '../../engine/workspace.ts';
+import { route } from '../route.ts';
+import { Challenge, challengeIn, Code, isProof, passSecondFactor, PasskeySignature, personIn, RecoveryCode, refuseLate } from '../second-factors.ts';
+import { noteFailure, tryAt } from '../sign-in.ts';
+import { signInsPerNetwork } from '../sign-in-guard.ts';
+import { answerSignedIn, Browser, SignedInAnswer, signingOf } from '../signed-in.ts';
+
+const tag = 'Auth';
+
+/** For navigator.credentials, as JSON; what is in it is WebAuthn's. */
+export const PasskeyOptions = Type.Object({}, { additionalProperties: true, description: 'For PublicKeyCredential.parseRequestOptionsFromJSON() or parseCreationOptionsFromJSON() (WebAuthn §5.1.8).' });
+
+export const signInRoutes = [
+  route({
+    operation: 'signIn.secondFactor',
+    method: 'POST',
+    path: '/sign-in/second-factor',
+    tag,
+    summary: 'Show a second factor',
+    description:
+      'Goes on from a 401 `second_factor_required`, with one of code, recoveryCode and passkey. Answers as login does. 401 `invalid_code` for what is wrong or was used; after five of those, or five minutes, or once it was answered, the challenge is 410 `gone` and the password has to be shown again. ' +
+      'Tries of one agent are limited as passwords are, each for itself.',
+    access: { kind: 'public' },
+    limit: { by: 'ip', perMinute: signInsPerNetwork },
+    httpOnly: true,
+    body: Type.Object({ challenge: Challenge, code: Type.Optional(Code), recoveryCode: Type.Optional(RecoveryCode), passkey: Type.Optional(PasskeySignature) }),
+    reply: { status: 200, schema: SignedInAnswer },
+    refusals: ['invalid_code', 'gone', 'invalid_credentials', 'reset_token_expired'],
+    async run({ body }, services) {
+      const step = services.signInSteps.find(body.challenge);
+      if (step?.kind !== 'second') return refuseLate();
+      await passSecondFactor(services, step, { ...body, operation: 'signIn.secondFactor' });
+      return answerSignedIn(services, await step.finish());
+    },
+  }),
+
+  route({
+    operation: 'signIn.passkeyOptions',
+    method: 'POST',
+    path: '/sign-in/passkey/options',
+    tag,
+    summary: 'Ask for a passkey\'s challenge',
+    description: 'It counts once, for five minutes. 422 `semantic_error` where the service is reached at an address without a name: browsers know no passkeys for those.',
+    access: { kind: 'public' },
+    limit: { by: 'ip', perMinute: signInsPerNetwork },
+    httpOnly: true,
+    reply: { status: 200, schema: Type.Object({ passkey: PasskeyOptions }) },
+    refusals: ['semantic_error'],
+    async run(_, { signInSteps, passkeys }) {
+      if (passkeys === undefined) refuse('semantic_error', { message: 'This service has no name, so there are no passkeys for it.' });
+      return { passkey: await passkeys.requestOptions({ challenge: signInSteps.ask({ kind: 'passkey' }) }) };
+    },
+  }),
+
+  route({
+    operation: 'signIn.passkey',
+    method: 'POST',
+    path: '/sign-in/passkey',
+    tag,
+    summary: 'Sign in with a passkey alone',
+    description: 'With what the browser answered to POST /sign-in/passkey/options. A passkey is something one has, opened by what one knows or is: nothing else is asked. Answers as login does; one 401 `invalid_credentials` for whatever is wrong.',
+    access: { kind: 'public' },
+    limit: { by: 'ip', perMinute: signInsPerNetwork },
+    httpOnly: true,
+    body: Type.Object({ passkey: PasskeySignature, browser: Browser }),
+    reply: { status: 200, schema: SignedInAnswer },
+    refusals: ['invalid_credentials'],
+    async run(call, services) {
+      const { passkey, browser } = call.body;
+      const signing = signingOf(call, services, browser);
+      const wrong = (found?: Parameters<typeof noteFailure>[1]['found']): never => {
+        const tried = tryAt(services, found, { email: found === undefined ? 'nobody passkey' : `${found.agent.email} passkey`, origin: signing });
+        noteFailure(services, { found: undefined, tried, origin: signing, operation: 'signIn.passkey' });
+        return refuse('invalid_credentials', { message: 'This passkey is not known here, or was not shown in time.' });
+      };
+      const challenge = challengeIn(passkey.response.clientDataJSON) ?? wrong();
+      const person = personIn(passkey.response.userHandle) ?? wrong();
+      const { workspaceId, agentId } = person;
+      if (services.signInSteps.find(challenge)?.kind !== 'passkey' || !services.signInSteps.end(challenge)) wrong();
+      await services.engine.whenOpen(workspaceId);
+      const view = services.engine.workspace(workspaceId)?.view(systemCaller) ?? wrong();
+      const agent = theRoster(view).agents.get(agentId);
+      if (agent === undefined || !isActive(agent) || factorsOf(view, agentId).passkeys.length === 0) return wrong();
+      if (!(await isProof(services, { workspaceId, agentId, challenge, proof: { passkey }, origin: signing }))) return wrong({ agent, workspace: theWorkspace(view) });
+      return answerSignedIn(services, await services.engine.execute(signInByPasskey, { workspaceId, caller: systemCaller, params: { agentId, signing } }));
+    },
+  }),
+];
