@@ -6,6 +6,7 @@ import { nameKey } from '../store/folding.ts';
 import { requireAdmin } from './access.ts';
 import { changeConversation, conversationKind } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
+import { tell } from './events.ts';
 import { maxDepartments } from './limits.ts';
 import { appendServiceLine } from './messages.ts';
 import { dropRulesOfDepartment } from './office-hours.ts';
@@ -15,7 +16,7 @@ import { drainQueue } from './routing.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { DeadlineParams } from './runtime/deadlines.ts';
-import { putWorkspace, theWorkspace } from './workspace.ts';
+import { putWorkspace, tellOfSettings, theWorkspace } from './workspace.ts';
 
 export interface DepartmentView {
   readonly id: string;
@@ -47,6 +48,8 @@ export function auditingMembers<Result>(ctx: Context, departmentIds: readonly st
     const memberIds = memberIdsOf(ctx, departmentId);
     if (memberIds.join() === memberIdsBefore.join()) continue;
     ctx.audit({ action: 'department.members_changed', targetKind: 'department', targetId: departmentId, before: { memberIds: memberIdsBefore }, after: { memberIds } });
+    const department = theRoster(ctx).departments.get(departmentId);
+    if (department !== undefined) tellOfDepartment(ctx, 'department.updated', departmentView(ctx, department));
   }
   return result;
 }
@@ -74,6 +77,7 @@ export const createDepartment = command('department.create', (ctx, params: Depar
   if (params.isDefault === true) setDefault(ctx, department.id);
   const view = departmentView(ctx, department);
   ctx.audit({ action: 'department.created', targetKind: 'department', targetId: department.id, after: view });
+  tellOfDepartment(ctx, 'department.created', view);
   return view;
 });
 
@@ -101,6 +105,7 @@ export const changeDepartment = command('department.update', (ctx, params: { dep
   if (view.name !== viewBefore.name || view.isDefault !== viewBefore.isDefault) {
     const named = ({ name, isDefault }: DepartmentView) => ({ name, isDefault });
     ctx.audit({ action: 'department.updated', targetKind: 'department', targetId: after.id, before: named(viewBefore), after: named(view) });
+    tellOfDepartment(ctx, 'department.updated', view);
   }
   return view;
 });
@@ -120,6 +125,7 @@ export const removeDepartment = command('department.delete', (ctx, params: { dep
   departments.delete(department.id);
   setRoster(ctx, { ...roster, departments });
   ctx.audit({ action: 'department.deleted', targetKind: 'department', targetId: department.id, before });
+  tellOfDepartment(ctx, 'department.deleted', before);
   clearPageOf(ctx, department.id);
 });
 
@@ -159,6 +165,11 @@ function setMembers(ctx: Context, department: DepartmentRecord, memberIds: reado
 function setDefault(ctx: Context, departmentId: string | null): void {
   const workspace = theWorkspace(ctx);
   putWorkspace(ctx, { ...workspace, settings: { ...workspace.settings, defaultDepartmentId: departmentId } });
+  tellOfSettings(ctx);
+}
+
+function tellOfDepartment(ctx: Context, type: 'department.created' | 'department.updated' | 'department.deleted', department: DepartmentView): void {
+  tell(ctx, { type, audience: { kind: 'workspace' }, data: { department } });
 }
 
 function requireFreeName(ctx: Context, name: string, exceptId: string | undefined): void {

@@ -15,6 +15,7 @@ import {
 import { callingAgent, isSenior } from './access.ts';
 import { requireVersion } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
+import { tell } from './events.ts';
 import { requireText } from './messages.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
@@ -45,6 +46,7 @@ export const createSavedReply = command('savedReply.create', (ctx, fields: Saved
   requireRight(agent, reply);
   requireFreeShortcut(ctx, reply);
   insertSavedReply(ctx.db, reply);
+  tellOfReply(ctx, { before: undefined, after: reply });
   return reply;
 });
 
@@ -70,6 +72,7 @@ export const changeSavedReply = command('savedReply.update', (ctx, params: { rep
   // Those of before that differ by no more than case stand beside each other until one of them changes its own.
   if (after.shortcut !== before.shortcut || after.scope !== before.scope) requireFreeShortcut(ctx, after);
   updateSavedReply(ctx.db, after);
+  tellOfReply(ctx, { before, after });
   return after;
 });
 
@@ -77,10 +80,21 @@ export const changeSavedReply = command('savedReply.update', (ctx, params: { rep
 export const removeSavedReply = command('savedReply.delete', (ctx, params: { replyId: string }): void => {
   const reply = requireOwn(ctx, callingAgent(ctx), params.replyId);
   deleteSavedReply(ctx.db, reply.id);
+  tellOfReply(ctx, { before: reply, after: undefined });
 });
 
 export function listSavedReplies(view: View, page: { filter: SavedReplyFilter; cursor: Cursor | undefined; limit: number }): SavedReplyRecord[] {
   return savedReplyPage(view.db, { ...page, agentId: callingAgent(view).id });
+}
+
+/** A personal one is its author's alone, so that for everybody else it comes with being the workspace's and goes with being no longer. */
+function tellOfReply(ctx: Context, { before, after }: { before: SavedReplyRecord | undefined; after: SavedReplyRecord | undefined }): void {
+  const was = before?.scope === 'workspace' ? before : undefined;
+  const is = after?.scope === 'workspace' ? after : undefined;
+  const savedReply = is ?? was;
+  if (savedReply === undefined) return;
+  const type = was === undefined ? 'saved_reply.created' : is === undefined ? 'saved_reply.deleted' : 'saved_reply.updated';
+  tell(ctx, { type, audience: { kind: 'workspace' }, data: { savedReply } });
 }
 
 /** Somebody else's personal reply is not there at all. */

@@ -12,7 +12,7 @@ import { hasSecondFactor } from './second-factors.ts';
 import { command } from './runtime/command.ts';
 import { expectClosingAnew } from './status.ts';
 import { isTimeZone } from './time-zones.ts';
-import { putWorkspace, type SettingsView, settingsView, theWorkspace, type WorkspaceView, workspaceView } from './workspace.ts';
+import { putWorkspace, type SettingsView, settingsView, tellOfSettings, theWorkspace, type WorkspaceView, workspaceView } from './workspace.ts';
 
 export interface WorkspaceChanges {
   readonly name?: string | undefined;
@@ -78,6 +78,7 @@ export const changeSettings = command('workspace.changeSettings', (ctx, changes:
   };
   putWorkspace(ctx, { ...before, settings });
   auditChange(ctx, { action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before: { settings: viewBefore }, after: { settings: settingsView(ctx) } });
+  if (JSON.stringify(settingsView(ctx)) !== JSON.stringify(viewBefore)) tellOfSettings(ctx);
   if (settings.autoCloseDays !== before.settings.autoCloseDays) expectClosingAnew(ctx);
   // More chats for each, or routing where there was none: what waits may go to somebody now.
   drainQueue(ctx);

@@ -8,6 +8,7 @@ import { callingAgent } from './access.ts';
 import { auditChange } from './audit.ts';
 import { requireVersion } from './conversation.ts';
 import { refuse, refuseField } from './errors.ts';
+import { tell } from './events.ts';
 import { locatorOf } from './locator.ts';
 import { requireHours } from './office-hours.ts';
 import { command } from './runtime/command.ts';
@@ -53,6 +54,7 @@ export function addSite(ctx: Context, fields: SiteFields): SiteRecord {
   };
   insertSite(ctx.db, site);
   ctx.become(siteKind, site.id, site);
+  tellOfSite(ctx, 'site.created', site);
   return site;
 }
 
@@ -84,9 +86,14 @@ export const changeSite = command('site.update', (ctx, params: { siteId: string;
   };
   updateSite(ctx.db, after);
   ctx.become(siteKind, after.id, after);
+  tellOfSite(ctx, 'site.updated', after);
   auditChange(ctx, { action: 'site.updated', targetKind: 'site', targetId: after.id, before: auditOf(before), after: auditOf(after) });
   return after;
 });
+
+function tellOfSite(ctx: Context, type: 'site.created' | 'site.updated', site: SiteRecord): void {
+  tell(ctx, { type, audience: { kind: 'workspace' }, data: { site } });
+}
 
 function auditOf({ name, domain, allowedOrigins, primaryColor, launcherPosition, welcomeMessage, businessHoursOverride }: SiteRecord): object {
   return { name, domain, allowedOrigins, primaryColor, launcherPosition, welcomeMessage, businessHoursOverride };

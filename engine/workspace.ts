@@ -2,6 +2,7 @@
 
 import { findWorkspace, insertWorkspace, updateWorkspace, type WorkspaceRecord, type WorkspaceSettings } from '../store/workspaces.ts';
 import { theEmailDomain } from './email-domain.ts';
+import { tell } from './events.ts';
 import { autoCloseDays, awayAfterMinutes, maxOpenChatsPerAgent } from './limits.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
@@ -69,4 +70,8 @@ export type SettingsView = Pick<WorkspaceSettings, 'routing' | 'autoCloseDays' |
 export function settingsView(view: Pick<View, 'state'>): SettingsView {
   const { routing, autoCloseDays, csatEnabled, defaultDepartmentId } = theWorkspace(view).settings;
   return { routing, autoCloseDays, csatEnabled, defaultDepartmentId };
+}
+
+export function tellOfSettings(ctx: Context): void {
+  tell(ctx, { type: 'settings.updated', audience: { kind: 'workspace' }, data: { settings: settingsView(ctx) } });
 }

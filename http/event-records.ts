@@ -3,7 +3,8 @@
 import Type, { type TSchema } from 'typebox';
 import { events, type EventType, isEventType, scopeOfEvent } from '../engine/events.ts';
 import { allows, type Grant } from '../engine/scopes.ts';
-import { Agent, Call, Conversation, CustomerConversation, GoalCompletion, KbJob, Message, Note, Read, Visitor } from './schemas.ts';
+import { Department, SavedReply, WorkspaceSettings } from './record-schemas.ts';
+import { Agent, Call, Conversation, CustomerConversation, GoalCompletion, KbJob, Message, Note, Read, Site, Visitor } from './schemas.ts';
 import { type LeaveOut, leaverOf } from './scoped-members.ts';
 
 type RecordName = (typeof events)[EventType]['data'];
@@ -15,6 +16,10 @@ const records: Record<RecordName, TSchema> = {
   note: Note,
   call: Call,
   agent: Agent,
+  department: Department,
+  settings: WorkspaceSettings,
+  site: Site,
+  savedReply: SavedReply,
   visitor: Visitor,
   job: KbJob,
   completion: GoalCompletion,

@@ -31,10 +31,13 @@ effect(() => {
 });
 onEvent(['agent.updated'], ({ data }) => {
   // The event's data, as the sockets' document gives it.
-  const { agent } = data as { agent: Agent };
-  keepColleague(agent);
-  // No event tells of departments themselves: who belongs to one tells what it is called.
-  for (const { id, name } of agent.groups) if (arePeopleRead.peek() && departments.peek().get(id)?.name !== name) seekDepartment(`${id} ${name}`);
+  keepColleague((data as { agent: Agent }).agent);
+});
+onEvent(['department.created', 'department.updated'], ({ data }) => keepDepartment((data as { department: Department }).department));
+onEvent(['department.deleted'], ({ data }) => {
+  const left = new Map(departments.peek());
+  left.delete((data as { department: Department }).department.id);
+  departments.value = left;
 });
 
 /** Not kept by the service: who comes back reads the agents. */
