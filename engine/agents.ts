@@ -41,9 +41,10 @@ export const countAskedAddress = command('agent.countAskedAddress', (ctx, _: obj
   takeRoom(ctx, { ceiling: 'addresses_asked', of: id, limit: addressesAskedPerDay, perMs: dayMs, message: 'You have invited so many people, or changed so many addresses, in a day that more must wait.' });
 });
 
-/** Takes the address from nobody: it is the agent's once it joins. Refuses admin_required, email_already_exists in this workspace, seat_limit_reached, invalid_body for an unknown department. */
+/** Takes the address from nobody: it is the agent's once it joins. Refuses admin_required, email_already_exists in this workspace, seat_limit_reached, invalid_body for no channel or an unknown department. */
 export const inviteAgent = command('agent.invite', (ctx, params: InviteParams): AgentView => {
   requireAdmin(ctx);
+  if (params.role !== 'admin' && params.channels?.length === 0) refuseField('invalid_body', 'channels', 'must name one at least');
   requireFreeAddress(ctx, params.email);
   requireSeat(ctx);
   const groupIds = requireDepartments(ctx, params.groupIds ?? [], 'groupIds');

@@ -35,7 +35,7 @@ interface Answer {
   readonly conversation: ConversationView;
 }
 
-/** Takes no version check (specification 3). Refuses not_found, forbidden, illegal_status_transition; not_assigned for another's call that this would end. */
+/** Asks for no version (specification 3). Refuses not_found, forbidden, stale_version, illegal_status_transition; not_assigned for another's call that this would end. */
 export const setStatus = command('conversation.status', (ctx, params: { conversationId: string; status: Exclude<ConversationStatus, 'closed'>; expectedVersion?: number | undefined }): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
   requireVersion(conversation, params.expectedVersion);

@@ -19,8 +19,6 @@ import { Agent, AgentChannel, AgentStatus, CursorQuery, Email, Id, InviteStatus,
 
 const GroupIds = Type.Array(Id, { maxItems: maxDepartments });
 const Channels = Type.Array(AgentChannel, { maxItems: 3 });
-/** Who works in none could do nothing here. */
-const InvitedChannels = Type.Array(AgentChannel, { minItems: 1, maxItems: 3 });
 
 const MeWorkspace = Type.Object({
   id: Id,
@@ -123,9 +121,9 @@ export const agentRoutes = [
     path: '/agents/invite',
     tag: 'Agents',
     summary: 'Invite an agent',
-    description: 'Mails a link to /join/{code} that works once, for 7 days. email_already_exists: an agent has joined with the address, anywhere, or this workspace has invited it. Until it joins, its owner may be invited elsewhere too. Channels: all three for admins, whatever is asked; chats alone for others by default. A pending invite takes a seat.',
+    description: 'Mails a link to /join/{code} that works once, for 7 days. email_already_exists: an agent has joined with the address, anywhere, or this workspace has invited it. Until it joins, its owner may be invited elsewhere too. Channels: all three for admins, whatever is asked; chats alone for others by default, and one at least. A pending invite takes a seat.',
     access: { kind: 'agent', scope: null, role: 'admin' },
-    body: Type.Object({ email: Email, name: Name, role: Role, channels: Type.Optional(InvitedChannels), groupIds: Type.Optional(GroupIds) }),
+    body: Type.Object({ email: Email, name: Name, role: Role, channels: Type.Optional(Channels), groupIds: Type.Optional(GroupIds) }),
     reply: { status: 201, schema: Agent },
     refusals: ['email_already_exists', 'seat_limit_reached'],
     async run({ workspaceId, caller, body }, { engine, directory, config }) {
