@@ -64,7 +64,7 @@ Exits with 1 when something is wrong.`,
     if (!findings.some(({ where }) => where.endsWith('directory.db') || where === 'the data folder')) tell(await lastingDisagreements(dataDir));
     progress.end();
     if (findings.length > 0) {
-      say(`${dataDir}: ${findings.length} ${findings.length === 1 ? 'thing is' : 'things are'} not as they must be`);
+      say(`${dataDir}: ${findings.length === 1 ? '1 thing is not as it must be' : `${findings.length} things are not as they must be`}`);
       return exitCodes.failed;
     }
     if (values['quiet'] !== true) say(`${dataDir}: ${ids.length} ${ids.length === 1 ? 'workspace' : 'workspaces'} with ${messages} messages, and everything is as it must be`);
