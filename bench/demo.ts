@@ -30,15 +30,18 @@ export async function fillDemo(api: Api): Promise<Demo> {
   for (const { site, ...rule } of businessHours) await api.call('POST', '/business-hours', { token: admin.token, body: { ...rule, siteId: site === null ? null : siteIds[site] } });
   for (const { by, ...reply } of savedReplies) await api.call('POST', '/saved-replies', { token: people[by].token, body: reply });
 
-  // In this shop everybody takes chats from the queue, so that there is one to look at; and what is solved in the part about the past closes at once.
+  // In this shop everybody takes chats from the queue, so that there is one to look at.
   const settings = (changes: object): Promise<unknown> => api.call('PUT', '/workspace/settings', { token: admin.token, body: changes });
-  await settings({ routing: { mode: 'manual' } });
-  const conversationIds: string[] = [];
-  for (const story of stories) {
-    if (story.ends === 'closed') await settings({ autoCloseDays: 0 });
-    conversationIds.push(await tell(api, story, { people, departmentIds, embedId: embedIds[story.site] }));
-    if (story.ends === 'closed') await settings({ autoCloseDays: 7 });
-  }
+  const ids = new Map<Story, string>();
+  const tellAll = async (told: readonly Story[]): Promise<void> => {
+    for (const story of told) ids.set(story, await tell(api, story, { people, departmentIds, embedId: embedIds[story.site] }));
+  };
+  await settings({ routing: { mode: 'manual' }, autoCloseDays: 0 });
+  // The past first: what is solved then closes at once, and the days count for all that is solved.
+  await tellAll(stories.filter(({ ends }) => ends === 'closed'));
+  await settings({ autoCloseDays: 7 });
+  await tellAll(stories.filter(({ ends }) => ends !== 'closed'));
+  const conversationIds = stories.flatMap((story) => ids.get(story) ?? []);
   const customer = await openSession(api, embedIds.shop, { url: 'https://shop.nordlicht.example/', name: 'Robin' });
   return { workspaceId, people, embedIds, conversationIds, customer };
 }
