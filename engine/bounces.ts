@@ -2,9 +2,11 @@
 // can have somebody else's address suppressed. RFC 3464.
 
 import { findOutbox } from '../store/outbox.ts';
+import { tellOfLostInvitation } from './lost-invitations.ts';
 import type { Mail } from './mail.ts';
 import { mailKind, outboxIdIn } from './mail.ts';
 import { failCopy, failDelivery } from './mail-delivery.ts';
+import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
 import { suppress } from './suppressions.ts';
 
@@ -23,6 +25,9 @@ export interface Bounce {
   readonly recipient: string | null;
 }
 
+/** Of a mail that the service wrote itself, whose return path names the workspace. */
+export const receiveBounce = command('mail.receiveBounce', (ctx, { bounce }: { bounce: Bounce }): void => takeBounce(ctx, bounce));
+
 /** Marks the message that came back, and stops writing to the address when it will never take mail. */
 export function takeBounce(ctx: Context, bounce: Bounce): void {
   if (bounce.action !== 'failed') return;
@@ -35,7 +40,7 @@ export function takeBounce(ctx: Context, bounce: Bounce): void {
     const answer = `${bounce.status} ${bounce.diagnostic}`.trim();
     const to = recipientOf(mail, bounce);
     if (to !== undefined && bounce.isOfAddress) suppress(ctx, to, 'bounce', answer);
-    if (sent.subjectId === null) return;
+    if (sent.subjectId === null) return tellOfLostInvitation(ctx, mail, answer);
     if (to === mail.to) failDelivery(ctx, sent.subjectId, { to, answer });
     else failCopy(ctx, sent.subjectId, { to: to ?? bounce.recipient ?? 'somebody', answer });
     return;

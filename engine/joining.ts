@@ -96,6 +96,7 @@ export function issueJoinCode(ctx: Context, agent: AgentRecord, baseUrl: string)
       subject: `Join ${name}`,
       text: `Hello ${plainName(agent.name)},\n\nyou are invited to answer customers at “${name}”.\nChoose your password here, within 7 days:\n\n${baseUrl}/join/${code}\n`,
       isSecret: true,
+      invitation: { agentId: agent.id, invitedBy: ctx.caller.kind === 'agent' ? ctx.caller.agentId : null },
     },
     { purpose: 'invitation' },
   );

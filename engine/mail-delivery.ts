@@ -5,6 +5,7 @@ import type { ConversationRecord } from '../store/conversations.ts';
 import { findMessage, setDeliveryStatus } from '../store/messages.ts';
 import { audienceOf, conversationKind } from './conversation.ts';
 import { tell } from './events.ts';
+import { tellOfLostInvitation } from './lost-invitations.ts';
 import type { Mail } from './mail.ts';
 import { appendServiceLine, appendSystemLine, messageView } from './messages.ts';
 import type { Context } from './runtime/context.ts';
@@ -21,7 +22,10 @@ export function settleMail(ctx: Context, item: OutboxItem, outcome: OutboxOutcom
   // Written by enqueueMail() alone.
   const { to, copyOf } = item.payload as Mail;
   if (outcome.state === 'failed' && outcome.code === addressRefused) suppress(ctx, to, 'rejected', outcome.answer);
-  if (item.subjectId === null) return;
+  if (item.subjectId === null) {
+    if (outcome.state === 'failed') tellOfLostInvitation(ctx, item.payload as Mail, outcome.answer);
+    return;
+  }
   if (copyOf !== undefined) {
     if (outcome.state === 'failed') failCopy(ctx, item.subjectId, { to, answer: outcome.answer });
   } else if (outcome.state === 'sent') noteDelivery(ctx, item.subjectId, 'sent');

@@ -24,6 +24,8 @@ export interface Mail {
   readonly headers?: Readonly<Record<string, string>>;
   /** The text carries a link that lets somebody in. */
   readonly isSecret?: true;
+  /** It invites this agent, on behalf of the other. */
+  readonly invitation?: { readonly agentId: string; readonly invitedBy: string | null };
 }
 
 export const mailKind = 'mail';
@@ -33,8 +35,8 @@ export const mailRetryDelaysMs: readonly number[] = [60_000, 5 * 60_000, 15 * 60
 
 /** What the outbox remembers of a mail: its text only while somebody may want to send it again, and never a secret one. */
 export function keptOfMail(mail: Mail, state: 'sent' | 'failed'): Partial<Mail> {
-  const { to, cc, copyOf, subject } = mail;
-  return state === 'sent' || mail.isSecret === true ? { to, ...(cc === undefined ? {} : { cc }), ...(copyOf === undefined ? {} : { copyOf }), subject } : mail;
+  const { to, cc, copyOf, invitation, subject } = mail;
+  return state === 'sent' || mail.isSecret === true ? { to, ...(cc === undefined ? {} : { cc }), ...(copyOf === undefined ? {} : { copyOf }), ...(invitation === undefined ? {} : { invitation }), subject } : mail;
 }
 
 /** What a mail is written for. `unasked`: to an address of somebody's choosing, from where nobody wrote yet; `account`: of an agent's own, which is never refused. */

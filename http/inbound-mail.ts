@@ -2,6 +2,7 @@
 // command that takes it. Nothing is answered before that is durable; what fails on the way is the sender's to send again.
 
 import { createReadStream } from 'node:fs';
+import { receiveBounce } from '../engine/bounces.ts';
 import type { Directory } from '../engine/directory.ts';
 import { refuseField } from '../engine/errors.ts';
 import { receiveMail } from '../engine/inbound-mail.ts';
@@ -38,6 +39,8 @@ export interface InboundMail {
   receiveWebhook(workspaceId: string, mail: WebhookMail): Promise<void>;
   /** Rejects with UnacceptableMail when it will never be taken. */
   receiveSmtp(mail: ReceivedMail): Promise<void>;
+  /** A mail that the service wrote for this workspace came back. False when that is not what it says. */
+  receiveReturn(workspaceId: string, mail: ReceivedMail): Promise<boolean>;
 }
 
 /** Nobody could take this mail, however often it came. The message is for its sender. */
@@ -160,6 +163,14 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
         },
         { store: async () => ({ ...noFiles, attachments }) },
       );
+    },
+
+    async receiveReturn(workspaceId, received) {
+      if (engine.workspace(workspaceId) === undefined) return false;
+      const { bounce } = await reader.file(received);
+      if (bounce === null) return false;
+      await engine.execute(receiveBounce, { workspaceId, caller: systemCaller, params: { bounce } });
+      return true;
     },
 
     async receiveSmtp(received) {

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { bounceLabel, bounceLocalPart, domainAddress } from '../engine/inbound-addresses.ts';
 import { theEmailDomain } from '../engine/email-domain.ts';
 import type { Mail } from '../engine/mail.ts';
-import { hostOf } from '../engine/mail-addresses.ts';
+import { hostOf, localPartOf, withoutTag } from '../engine/mail-addresses.ts';
 import { systemCaller } from '../engine/runtime/command.ts';
 import type { Engine } from '../engine/runtime/engine.ts';
 import type { EmailDomainRecord } from '../store/email-domains.ts';
@@ -22,6 +22,8 @@ export interface OutgoingMailPorts {
   readonly mailFrom: string;
   /** What mail from the mail host, or from below it, is signed with; undefined leaves that to whoever sends it on. */
   readonly hostKey: OutgoingMail['dkim'];
+  /** Whether what comes back to `mailFrom` comes here. */
+  readonly takesReturns: boolean;
 }
 
 /** Nobody wrote it, so no machine shall answer it (RFC 3834). */
@@ -29,7 +31,7 @@ const byTheService = { 'Auto-Submitted': 'auto-generated' };
 
 /** Resolves to the server's answer. Rejects as the sender does. */
 export async function sendQueuedMail(ports: OutgoingMailPorts, item: { workspaceId: string; id: string; mail: Mail }): Promise<string> {
-  const { fromName, from: asked, isSecret: _, ...mail } = item.mail;
+  const { fromName, from: asked, isSecret: _, invitation: __, ...mail } = item.mail;
   const domain = verifiedDomain(ports, item.workspaceId);
   const from = asked ?? (domain === undefined ? ports.mailFrom : domainAddress(domain));
   const headers = asked === undefined ? { ...byTheService, ...mail.headers } : mail.headers;
@@ -39,8 +41,20 @@ export async function sendQueuedMail(ports: OutgoingMailPorts, item: { workspace
     id: item.id,
     workspaceId: item.workspaceId,
     from: { address: from, ...(fromName === undefined ? {} : { name: fromName }) },
+    ...(ports.takesReturns && from === ports.mailFrom ? { returnPath: returnPathOf(from, item.workspaceId) } : {}),
     ...signatureOf(ports, { workspaceId: item.workspaceId, domain, host: hostOf(from).toLowerCase() }),
   });
+}
+
+/** The service's own sender, saying whose mail it is that comes back. */
+function returnPathOf(mailFrom: string, workspaceId: string): string {
+  return `${localPartOf(withoutTag(mailFrom))}+${workspaceId}@${hostOf(mailFrom)}`;
+}
+
+/** Of such an address, the workspace. */
+export function workspaceOfReturnPath(address: string, mailFrom: string): string | undefined {
+  const isOurs = withoutTag(address).toLowerCase() === withoutTag(mailFrom).toLowerCase();
+  return isOurs ? /\+([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@/i.exec(address)?.[1]?.toLowerCase() : undefined;
 }
 
 /** The key of the mail host, read once. Throws ConfigError for a file that holds none. */

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { Directory, type WorkspaceFiles } from '../engine/directory.ts';
 import { type DomainFindings, isRequired } from '../engine/email-domain.ts';
+import { hostOf } from '../engine/mail-addresses.ts';
 import { Ingestion } from '../engine/ingestion.ts';
 import { bounceLabel } from '../engine/inbound-addresses.ts';
 import { addressRefused } from '../engine/mail-delivery.ts';
@@ -65,7 +66,8 @@ import { createLog } from './log.ts';
 import { reachableHost, urlAt } from './listening.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { networkOf } from './network-address.ts';
-import { hostKeyOf, sendQueuedMail } from './outgoing-mail.ts';
+import { createOperatorMailbox } from './operator-mailbox.ts';
+import { hostKeyOf, sendQueuedMail, workspaceOfReturnPath } from './outgoing-mail.ts';
 import { createPageFiles } from './page-files.ts';
 import { Pipeline } from './pipeline.ts';
 import { createRegistrationCodes } from './registration-codes.ts';
@@ -199,7 +201,7 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     userAgent: `Switchboard-Webhooks (+${config.baseUrl})`,
   });
 
-  const ofMail = { sender: mail, secrets, mailFrom: config.mailFrom, hostKey: hostKeyOf(config) };
+  const ofMail = { sender: mail, secrets, mailFrom: config.mailFrom, hostKey: hostKeyOf(config), takesReturns: config.smtp !== undefined && hostOf(config.mailFrom) === config.mailHost };
   const outbox = outboxKinds({
     sendMail: (item) => sendQueuedMail({ engine, ...ofMail }, item).catch(asOutsideFailure),
     async checkEmailDomain({ workspaceId, check }) {
@@ -438,16 +440,27 @@ export async function serve(options: ServeOptions): Promise<Running> {
 
   function listenForSmtp(): Promise<SmtpListener | undefined> {
     if (config.smtp === undefined) return Promise.resolve(undefined);
+    const operatorMailbox = createOperatorMailbox({ folder: join(resolve(config.dataDir), 'operator-mail'), mailHost: config.mailHost, mailFrom: config.mailFrom, log: services.log, now: () => services.clock.now() });
     return listenForMail({
       ...config.smtp,
       name: config.mailHost,
       folder: join(resolve(config.dataDir), 'incoming'),
       networkOf,
-      takes: (address) => services.inboundMail.takes(address),
-      receive: (received) =>
-        services.inboundMail.receiveSmtp(received).catch((error: unknown): never => {
+      takes: (address) => services.inboundMail.takes(address) || operatorMailbox.has(address),
+      async receive(received) {
+        const [forOperator = [], forWorkspaces = []] = [true, false].map((wanted) => received.recipients.filter((address) => (operatorMailbox.has(address) && !services.inboundMail.takes(address)) === wanted));
+        try {
+          if (forWorkspaces.length > 0) await services.inboundMail.receiveSmtp({ ...received, recipients: forWorkspaces });
+          const unread: string[] = [];
+          for (const address of forOperator) {
+            const workspaceId = workspaceOfReturnPath(address, config.mailFrom);
+            if (workspaceId === undefined || !(await services.inboundMail.receiveReturn(workspaceId, received))) unread.push(address);
+          }
+          if (unread.length > 0) await operatorMailbox.keep({ ...received, recipients: unread });
+        } catch (error) {
           throw error instanceof UnacceptableMail ? new MailNotTaken(error.message, { cause: error }) : error;
-        }),
+        }
+      },
       onError: (error) => services.log.error({ err: error }, 'a mail could not be taken; its sender will come again'),
     });
   }
