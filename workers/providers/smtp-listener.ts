@@ -70,6 +70,8 @@ const maxClientsOfNetwork = 20;
 /** A sender that has more to say comes again; 36 MiB in this time are 330 kbit/s. */
 const maxSessionMs = 15 * 60_000;
 const maxRecipients = 100;
+/** The sender left before its mail was whole; the second when it had gone before anybody read. */
+const hungUp: ReadonlySet<string> = new Set(['ECONNECTION', 'ERR_STREAM_PREMATURE_CLOSE']);
 const socketTimeoutMs = 60_000;
 const closeTimeoutMs = 5000;
 
@@ -111,7 +113,7 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
       const taking = take(stream, session).then(
         () => done(null, 'taken'),
         (error: unknown) => {
-          const wentAway = (error as NodeJS.ErrnoException).code === 'ECONNECTION';
+          const wentAway = hungUp.has((error as NodeJS.ErrnoException).code ?? '');
           if (!(error instanceof MailNotTaken) && !wentAway) options.onError(error);
           done(error instanceof MailNotTaken ? reply(554, error.message) : reply(451, 'try again later'));
         },
