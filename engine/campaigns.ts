@@ -17,6 +17,7 @@ import {
   insertCampaignEvent,
   lastImpressions,
   liveCampaigns,
+  type QuickReply,
   type TriggerRules,
   updateCampaign,
 } from '../store/campaigns.ts';
@@ -56,17 +57,19 @@ const liveCampaignsKind: ActorKind<readonly LiveCampaign[]> = {
   load: (db) => liveCampaigns(db).map((campaign) => ({ campaign, pattern: urlPattern(campaign.triggerRules.urlMatch) })),
 };
 
+/** Of what may be left out, null is as good. */
+type Written<Record> = { readonly [Field in keyof Record]: {} extends Pick<Record, Field> ? Record[Field] | null : Record[Field] };
+
 export interface CampaignFields {
   readonly name: string;
-  readonly triggerRules: TriggerRules;
-  readonly content: CampaignContent;
+  readonly triggerRules: Written<TriggerRules>;
+  readonly content: Written<Omit<CampaignContent, 'quickReplies'>> & { readonly quickReplies?: readonly Written<QuickReply>[] | null };
 }
 
 /** A draft. Refuses admin_required, feature_locked, invalid_body, semantic_error. */
 export const createCampaign = command('campaign.create', (ctx, fields: CampaignFields): CampaignView => {
   requireCampaignAdmin(ctx);
-  requireSound(fields);
-  return addDraft(ctx, { name: fields.name, triggerRules: known(fields.triggerRules, ruleFields), content: contentOf(fields.content) });
+  return addDraft(ctx, { name: fields.name, ...requireSound(fields) });
 });
 
 export type CampaignChanges = { readonly [Field in keyof CampaignFields]?: CampaignFields[Field] | undefined } & { readonly status?: Exclude<CampaignStatus, 'archived'> | undefined };
@@ -78,8 +81,7 @@ export const changeCampaign = command('campaign.update', (ctx, params: { campaig
   if (before.status === 'archived') refuse('campaign_archived');
   const { name = before.name, status = before.status, triggerRules = before.triggerRules, content = before.content } = params.changes;
   if (Object.values(params.changes).every((value) => value === undefined)) refuseField('invalid_body', 'body', 'must name a field that can be changed');
-  requireSound({ triggerRules, content });
-  return put(ctx, { ...before, name, status, triggerRules: known(triggerRules, ruleFields), content: contentOf(content) });
+  return put(ctx, { ...before, name, status, ...requireSound({ triggerRules, content }) });
 });
 
 /** Archiving what is archived changes nothing. Refuses admin_required, feature_locked, not_found. */
@@ -149,17 +151,17 @@ export function noteStartedChat(ctx: Context, chat: { campaignId: string; visito
 }
 
 const ruleFields = ['urlMatch', 'showAfterMs', 'exitIntent', 'scrollDepthPct', 'frequency', 'officeHoursOnly'] as const satisfies readonly (keyof TriggerRules)[];
-const contentFields = ['body', 'agentName', 'agentAvatarUrl', 'quickReplies'] as const satisfies readonly (keyof CampaignContent)[];
+const contentFields = ['body', 'agentName', 'agentAvatarUrl'] as const satisfies readonly (keyof CampaignContent)[];
 
-function contentOf(content: CampaignContent): CampaignContent {
-  const { quickReplies } = content;
-  return { ...known(content, contentFields), ...(quickReplies === undefined ? {} : { quickReplies: quickReplies.map((reply) => known(reply, ['label', 'action', 'value'])) }) };
+function contentOf(content: CampaignFields['content']): CampaignContent {
+  const { quickReplies = null } = content;
+  return { ...known<Omit<CampaignContent, 'quickReplies'>>(content, contentFields), ...(quickReplies === null ? {} : { quickReplies: quickReplies.map((reply) => known<QuickReply>(reply, ['label', 'action', 'value'])) }) };
 }
 
-/** Without the fields that are none of ours, which a request may carry (decisions, general). */
-function known<Given extends object>(given: Given, fields: readonly (keyof Given)[]): Given {
-  // Every required field is among them, so what is left is still a Given.
-  return Object.fromEntries(fields.filter((field) => given[field] !== undefined).map((field) => [field, given[field]])) as Given;
+/** Without what is null, and without the fields that are none of ours, which a request may carry (decisions, general). */
+function known<Kept extends object>(given: Written<Kept>, fields: readonly (keyof Kept)[]): Kept {
+  // Every required field is among them, and of those none is null.
+  return Object.fromEntries(fields.filter((field) => (given[field] ?? null) !== null).map((field) => [field, given[field]])) as Kept;
 }
 
 function mayShow(campaign: CampaignRecord, lastShownAt: string | undefined, visitStart: string): boolean {
@@ -183,7 +185,7 @@ function theLive(view: Pick<View, 'state'>): readonly LiveCampaign[] {
   return view.state(liveCampaignsKind, '') ?? [];
 }
 
-function addDraft(ctx: Context, fields: CampaignFields): CampaignView {
+function addDraft(ctx: Context, fields: Pick<CampaignRecord, 'name' | 'triggerRules' | 'content'>): CampaignView {
   if (countCampaigns(ctx.db) >= maxCampaigns) refuse('semantic_error', { message: `A workspace has ${maxCampaigns} campaigns at the most, archived ones included.` });
   const { name, triggerRules, content } = fields;
   const campaign: CampaignRecord = { id: ctx.ids.uuid(), name, status: 'draft', triggerRules, content, createdAt: ctx.at, updatedAt: ctx.at };
@@ -221,10 +223,13 @@ function requireCampaign(view: Pick<View, 'db'>, campaignId: string): CampaignRe
   return findCampaign(view.db, campaignId) ?? refuse('not_found');
 }
 
-function requireSound({ triggerRules, content }: Omit<CampaignFields, 'name'>): void {
+function requireSound(written: Omit<CampaignFields, 'name'>): Pick<CampaignRecord, 'triggerRules' | 'content'> {
+  const triggerRules = known<TriggerRules>(written.triggerRules, ruleFields);
+  const content = contentOf(written.content);
   requireUrlMatch(triggerRules.urlMatch, 'triggerRules.urlMatch');
   content.quickReplies?.forEach((reply, index) => {
     // A page of this site or another; never a script.
     if (reply.action === 'navigate' && !/^(?:https?:\/\/[^/?#\s]|\/(?![/\\]))/i.test(reply.value ?? '')) refuseField('invalid_body', `content.quickReplies.${index}.value`, 'must be a web address or a path that begins with a slash');
   });
+  return { triggerRules, content };
 }

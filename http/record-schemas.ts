@@ -2,7 +2,7 @@
 // are typed by them without knowing the engine. What is one of a list of the engine's own is text here; the route narrows it.
 
 import Type from 'typebox';
-import { CampaignContent, CampaignFrequency, Id, nullable, OpeningHours, Time, UrlMatch, Version, WeeklyHours } from './schemas.ts';
+import { CampaignContent, CampaignFrequency, clearable, Id, nullable, OpeningHours, Time, UrlMatch, Version, WeeklyHours } from './schemas.ts';
 
 export const Workspace = Type.Object({
   id: Id,
@@ -55,14 +55,16 @@ export const Integrations = Type.Object({
 export const Commerce = Type.Object({ url: nullable(Type.String()), secret: nullable(Type.String()), source: nullable(Type.String()) });
 
 export const CampaignStatus = Type.Enum(['draft', 'live', 'paused', 'archived']);
-export const TriggerRules = Type.Object({
-  urlMatch: Type.Optional(UrlMatch),
-  showAfterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000, default: 0 })),
-  exitIntent: Type.Optional(Type.Boolean({ default: false })),
-  scrollDepthPct: Type.Optional(Type.Integer({ minimum: 0, maximum: 100, default: 0 })),
-  frequency: Type.Optional(CampaignFrequency),
-  officeHoursOnly: Type.Optional(Type.Boolean({ default: false })),
-});
+const triggers = {
+  urlMatch: UrlMatch,
+  showAfterMs: Type.Integer({ minimum: 0, maximum: 600_000, default: 0 }),
+  exitIntent: Type.Boolean({ default: false }),
+  scrollDepthPct: Type.Integer({ minimum: 0, maximum: 100, default: 0 }),
+  frequency: CampaignFrequency,
+  officeHoursOnly: Type.Boolean({ default: false }),
+};
+export const TriggerRules = Type.Partial(Type.Object(triggers));
+export const TriggerRulesInput = Type.Object(clearable(triggers));
 export const Campaign = Type.Object({
   id: Id,
   name: Type.String(),

@@ -1,11 +1,18 @@
 // The shapes that more than one route speaks of. From these come validation, the handlers' types and the documents.
 
-import Type, { type TSchema } from 'typebox';
+import Type, { type TNull, type TOptional, type TSchema, type TUnion } from 'typebox';
 import { linePattern, visiblePattern } from '../engine/lines.ts';
 import { worded } from './field-words.ts';
 import { behind } from './scoped-members.ts';
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+type Clearable<Fields extends Record<string, TSchema>> = { [Name in keyof Fields]: TOptional<TUnion<[Fields[Name], TNull]>> };
+
+/** Fields that may be left out or be null, which means the same. */
+export function clearable<Fields extends Record<string, TSchema>>(fields: Fields): Clearable<Fields> {
+  // Each name with its own schema.
+  return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(nullable(schema))])) as Clearable<Fields>;
+}
 
 export const Id = Type.String({ format: 'uuid' });
 export const Time = Type.String({ format: 'date-time', description: 'ISO 8601 UTC with milliseconds.' });
@@ -345,21 +352,16 @@ export const UrlMatch = Type.Object({
 
 export const CampaignFrequency = Type.Enum(['once', 'session', 'always'], { description: 'How often the same visitor sees it. A session ends after 30 minutes without a page.' });
 
+const quickReply = { label: line(80), action: Type.Enum(['start-chat', 'dismiss', 'navigate']) };
+const quickReplyValue = { value: Type.String({ maxLength: 2048, description: 'Where navigate goes.' }) };
+const quickReplies = <Reply extends TSchema>(reply: Reply) => Type.Array(reply, { maxItems: 3 });
+const speaker = { agentName: Name, agentAvatarUrl: Url };
+const campaignBody = prose(2000);
 export const CampaignContent = Type.Object({
-  body: prose(2000),
-  agentName: Type.Optional(Name),
-  agentAvatarUrl: Type.Optional(Url),
-  quickReplies: Type.Optional(
-    Type.Array(
-      Type.Object({
-        label: line(80),
-        action: Type.Enum(['start-chat', 'dismiss', 'navigate']),
-        value: Type.Optional(Type.String({ maxLength: 2048, description: 'Where navigate goes.' })),
-      }),
-      { maxItems: 3 },
-    ),
-  ),
+  body: campaignBody,
+  ...Type.Partial(Type.Object({ ...speaker, quickReplies: quickReplies(Type.Object({ ...quickReply, ...Type.Partial(Type.Object(quickReplyValue)).properties })) })).properties,
 });
+export const CampaignContentInput = Type.Object({ body: campaignBody, ...clearable({ ...speaker, quickReplies: quickReplies(Type.Object({ ...quickReply, ...clearable(quickReplyValue) })) }) });
 
 export const GoalCompletion = Type.Object({
   id: Id,

@@ -35,6 +35,16 @@ t.test('campaigns', async (t) => {
     t.strictSame((await create({ status: undefined })).triggerRules, {}, 'rules may be empty');
   });
 
+  t.test('[4.4] null clears what may be left out, and nothing else', async (t) => {
+    const { id } = await create({ triggerRules: { urlMatch: { operator: 'contains', value: '/cart' }, showAfterMs: 5 }, content: { ...content, agentName: 'Ada', quickReplies: [{ label: 'No', action: 'dismiss', value: null }] } });
+    const change = (changes: object) => service.patch(`/campaigns/${id}`, changes, owner.token);
+    t.strictSame((await service.get(`/campaigns/${id}`, owner.token)).body.content.quickReplies, [{ label: 'No', action: 'dismiss' }]);
+    const { status, body } = await change({ triggerRules: { urlMatch: null, showAfterMs: null, exitIntent: null, scrollDepthPct: null, frequency: null, officeHoursOnly: null }, content: { body: 'Hello', agentName: null, agentAvatarUrl: null, quickReplies: null } });
+    t.equal(status, 200);
+    t.strictSame([body.triggerRules, body.content], [{}, { body: 'Hello' }]);
+    for (const changes of [{ name: null }, { status: null }, { triggerRules: null }, { content: null }, { content: { body: null } }]) t.match(await change(changes), { status: 400, body: { error: 'invalid_body' } }, JSON.stringify(changes));
+  });
+
   t.test('[4.4] each limit from both sides', async (t) => {
     const rows: [object, string][] = [
       [{ name: '' }, 'name'],

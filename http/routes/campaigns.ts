@@ -2,9 +2,9 @@
 
 import Type from 'typebox';
 import { archiveCampaign, changeCampaign, createCampaign, duplicateCampaign, listCampaigns, readCampaign } from '../../engine/campaigns.ts';
-import { Campaign, CampaignStatus, TriggerRules } from '../record-schemas.ts';
+import { Campaign, CampaignStatus, TriggerRulesInput } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { CampaignContent, Id, Name } from '../schemas.ts';
+import { CampaignContentInput, Id, Name } from '../schemas.ts';
 
 const ById = Type.Object({ campaignId: Id });
 const reading = { kind: 'agent', scope: null, feature: 'campaigns' } as const;
@@ -46,7 +46,7 @@ export const campaignRoutes = [
     summary: 'Write a campaign',
     description: 'A draft, whatever the status says. Empty triggerRules are every page, at once, once per session.',
     access: writing,
-    body: Type.Object({ name: Name, status: Type.Optional(Type.String()), triggerRules: TriggerRules, content: CampaignContent }),
+    body: Type.Object({ name: Name, status: Type.Optional(Type.String()), triggerRules: TriggerRulesInput, content: CampaignContentInput }),
     reply: { status: 201, schema: Campaign },
     refusals: ['semantic_error'],
     run({ workspaceId, caller, body }, { engine }) {
@@ -61,10 +61,10 @@ export const campaignRoutes = [
     path: '/campaigns/{campaignId}',
     tag: 'Campaigns',
     summary: 'Change a campaign',
-    description: 'triggerRules and content replace what was there wholesale. The status live shows it. An archived campaign cannot be changed.',
+    description: 'triggerRules and content replace what was there wholesale: a field of theirs that is null or left out is cleared. The status live shows it. An archived campaign cannot be changed.',
     access: writing,
     params: ById,
-    body: Type.Object({ name: Type.Optional(Name), status: Type.Optional(Type.Enum(['draft', 'live', 'paused'])), triggerRules: Type.Optional(TriggerRules), content: Type.Optional(CampaignContent) }),
+    body: Type.Object({ name: Type.Optional(Name), status: Type.Optional(Type.Enum(['draft', 'live', 'paused'])), triggerRules: Type.Optional(TriggerRulesInput), content: Type.Optional(CampaignContentInput) }),
     reply: { status: 200, schema: Campaign },
     refusals: ['campaign_archived', 'semantic_error'],
     run({ workspaceId, caller, params, body }, { engine }) {
