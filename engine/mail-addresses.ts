@@ -1,6 +1,7 @@
 // Addresses, Message-IDs and subjects as they stand in mail, read into what can be compared. Pure functions of their input,
 // linear in its length.
 
+import { domainToASCII } from 'node:url';
 import { oneLine } from './lines.ts';
 
 export interface Mailbox {
@@ -9,6 +10,13 @@ export interface Mailbox {
 }
 
 const addressShape = /^[^\s@<>()[\],;:"\\]{1,64}@[^\s@<>()[\],;:"\\]{1,189}$/;
+const ascii = /^[\x00-\x7f]*$/;
+/** Of a local part beyond ASCII: letters with their marks and digits of any script, and what ASCII's may have (RFC 6532). */
+const letters = /^[\x21-\x7e\p{L}\p{M}\p{N}]+$/u;
+/** Of a domain: the same, and the dots of Chinese and Japanese keyboards. Nothing that would be taken for an escape. */
+const labels = /^[\p{L}\p{M}\p{N}.\u3002\uff0e\uff61-]+$/u;
+/** Bytes (RFC 5321 §4.5.3.1). */
+const maxLocalBytes = 64;
 /** Control characters, line breaks among them, have no place in a header. */
 const hasControls = /[\u0000-\u001f\u007f\u0085\u2028\u2029]/;
 /** More than any client writes; a longer chain keeps its beginning and its end. */
@@ -24,7 +32,12 @@ export function parseMailbox(text: string): Mailbox | undefined {
   const address = (bracketed ? text.slice(open + 1, close) : text).trim();
   const name = bracketed ? oneLine(text.slice(0, open)).replace(/^"([^]*)"$/, '$1').replace(/\\(.)/g, '$1').trim() : '';
   if (!isAddress(address) && !isMailerDaemon(address)) return undefined;
-  return { address: address.toLowerCase(), name: name === '' ? null : name };
+  return { address: comparable(address), name: name === '' ? null : name };
+}
+
+/** In one form, whatever it is: mail is taken from whoever wrote it. */
+export function comparable(address: string): string {
+  return (canonicalAddress(address) ?? address).toLowerCase();
 }
 
 /** Those of a header that names several, parted by commas outside of quotes and brackets. */
@@ -35,6 +48,19 @@ export function parseMailboxes(text: string): Mailbox[] {
 
 export function isAddress(text: string): boolean {
   return addressShape.test(text) && !hasControls.test(text);
+}
+
+/**
+ * An address with letters beyond ASCII as it is kept and compared: composed (NFC), in small letters, its domain as DNS has it (IDNA). One of ASCII
+ * is itself; undefined for what is no such address. A mail server that knows no SMTPUTF8 (RFC 6531) takes no mail for a local part beyond ASCII.
+ */
+export function canonicalAddress(address: string): string | undefined {
+  if (ascii.test(address)) return address;
+  const small = address.toLowerCase().normalize('NFC');
+  const [localPart, host] = [localPartOf(small), hostOf(small)];
+  if (!letters.test(localPart) || Buffer.byteLength(localPart) > maxLocalBytes || !labels.test(host)) return undefined;
+  const domain = ascii.test(host) ? host : domainToASCII(host);
+  return domain === '' ? undefined : `${localPart}@${domain}`;
 }
 
 export function isMailerDaemon(address: string): boolean {

@@ -6,6 +6,7 @@ import { type VerifyChannel, verifyChannels } from '../store/verify-services.ts'
 import { dayMs, minuteMs } from './ceilings.ts';
 import { refuse } from './errors.ts';
 import { destinationSendsPerMinute, sourceSendsPerMinute } from './limits.ts';
+import { canonicalAddress } from './mail-addresses.ts';
 import { isoTime } from './runtime/clock.ts';
 import type { View } from './runtime/context.ts';
 import { codePriceCents, requireCredit } from './verification-credits.ts';
@@ -75,7 +76,7 @@ export const createGuards: readonly Guard[] = [
   {
     rule: 'address shape',
     require(_, { channel, to, hasWrongLength, costlyKind }) {
-      if (channel === 'email' && !emailShape.test(to)) refuse('invalid_email');
+      if (channel === 'email' && !emailShape.test(canonicalAddress(to) ?? '')) refuse('invalid_email');
       if (channel !== 'email' && (!numberShape.test(to) || hasWrongLength)) refuse('invalid_number');
       if (costlyKind !== undefined) refuse('invalid_number', { message: `No code is sent to a ${costlyKind} number.`, detail: { numberKind: costlyKind } });
     },

@@ -5,6 +5,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { findVerification, insertVerification, retireVerifications, updateVerification, type VerificationRecord, type VerificationStatus, verificationPage } from '../store/verifications.ts';
 import { refuse } from './errors.ts';
 import { maxCheckAttempts } from './limits.ts';
+import { canonicalAddress } from './mail-addresses.ts';
 import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
@@ -35,7 +36,8 @@ export interface CreateCodeParams extends WantedCode {
 }
 
 /** Refuses as the guards do. */
-export const createVerification = command('verification.create', (ctx, params: CreateCodeParams): VerificationView => {
+export const createVerification = command('verification.create', (ctx, wanted: CreateCodeParams): VerificationView => {
+  const params = { ...wanted, to: wanted.channel === 'email' ? (canonicalAddress(wanted.to) ?? wanted.to) : wanted.to };
   for (const guard of createGuards) guard.require(ctx, params);
   const service = resolveVerifyService(ctx, params.serviceId);
   const priceCents = priceOf(params);

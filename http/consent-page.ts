@@ -36,7 +36,7 @@ ${page.isInDevelopment ? '<p class="soft">This app is in development: only its o
 ${hidden.join('\n')}
 ${problem}
 <label for="email">Email</label>
-<input id="email" name="email" type="email" autocomplete="username" maxlength="254" required value="${escapeHtml(page.email)}"${described}>
+<input id="email" name="email" inputmode="email" autocapitalize="none" spellcheck="false" autocomplete="username" maxlength="254" required value="${escapeHtml(page.email)}"${described}>
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" maxlength="1024" required${described}>
 <button name="decision" value="allow">Sign in and allow</button>

@@ -111,7 +111,7 @@ function objectOf({ properties = {}, required = [] }: Shape): Record<string, unk
 function textOf({ format, pattern, minLength = 1 }: Shape): string {
   if (format === 'uuid') return id;
   if (format === 'date-time') return '2027-01-15T09:00:00.000Z';
-  if (format === 'email') return 'kim@example.org';
+  if (format === 'idn-email') return 'kim@example.org';
   if (format === 'uri') return 'https://shop.example/';
   if (format === 'date') return '2027-01-15';
   const fits = (text: string): boolean => text.length >= minLength && (pattern === undefined || new RegExp(pattern, 'u').test(text));

@@ -23,7 +23,7 @@ export function wordsOfPattern(pattern: string): string | undefined {
 
 const ofFormats: Readonly<Record<string, string>> = {
   uuid: 'an id, such as 019aa000-0000-7000-8000-000000000001',
-  email: 'an e-mail address',
+  'idn-email': 'an e-mail address',
   uri: 'a web address, such as https://example.com',
   date: 'a date, such as 2026-01-31',
   'date-time': 'a time, such as 2026-01-31T09:00:00.000Z',

@@ -8,7 +8,7 @@ import { refuseField } from '../engine/errors.ts';
 import { receiveMail } from '../engine/inbound-mail.ts';
 import { takesMailAt, workspaceIdOfAddress } from '../engine/inbound-addresses.ts';
 import { oneLine } from '../engine/lines.ts';
-import { isOneLine, type Mailbox, parseMailbox, parseMailboxes } from '../engine/mail-addresses.ts';
+import { comparable, isOneLine, type Mailbox, parseMailbox, parseMailboxes } from '../engine/mail-addresses.ts';
 import { type IncomingAttachment, type IncomingMail, judgeMail, type Verdict } from '../engine/mail-judgement.ts';
 import { systemCaller } from '../engine/runtime/command.ts';
 import type { Engine } from '../engine/runtime/engine.ts';
@@ -131,7 +131,7 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
       return undefined;
     },
 
-    takes: (address) => workspaceOfAddress(address) !== undefined,
+    takes: (address) => workspaceOfAddress(comparable(address)) !== undefined,
 
     async receiveWebhook(workspaceId, mail) {
       const from = parseMailbox(mail.from) ?? refuseField('invalid_body', 'from', 'must be an email address');
@@ -180,7 +180,7 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
       });
       const from = senderOf(mail, received.envelope.sender);
       const replyTo = mail.replyTo.slice(0, maxReplyTo).flatMap(({ address, name }) => mailboxOf(address, name) ?? []);
-      const byWorkspace = Map.groupBy(received.recipients, workspaceOfAddress);
+      const byWorkspace = Map.groupBy(received.recipients.map(comparable), workspaceOfAddress);
       byWorkspace.delete(undefined);
       if (byWorkspace.size === 0) throw new UnacceptableMail('no such address here');
       for (const [workspaceId = '', ourAddresses] of byWorkspace) {

@@ -16,7 +16,11 @@ export function clearable<Fields extends Record<string, TSchema>>(fields: Fields
 
 export const Id = Type.String({ format: 'uuid' });
 export const Time = Type.String({ format: 'date-time', description: 'ISO 8601 UTC with milliseconds.' });
-export const Email = Type.String({ format: 'email', maxLength: 254 });
+export const Email = Type.String({
+  format: 'idn-email',
+  maxLength: 254,
+  description: 'Letters of any script (RFC 6531) are kept in small letters, and a domain with such as DNS has it: kim@münchen.de as kim@xn--mnchen-3ya.de. With such letters before the @ mail arrives if the mail servers on its way know SMTPUTF8.',
+});
 export const Version = Type.Integer({ minimum: 1, description: 'Optimistic lock.' });
 /** Whatever is sent: one that there never was is stale like any other. */
 export const ExpectedVersion = Type.Integer({ description: 'The version that was read; 409 stale_version when it is another by now.' });

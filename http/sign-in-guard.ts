@@ -4,6 +4,7 @@
 
 import { refuse } from '../engine/errors.ts';
 import { hashOf } from '../engine/locator.ts';
+import { comparable } from '../engine/mail-addresses.ts';
 import type { Clock } from '../engine/runtime/clock.ts';
 import type { KnownOrigin } from '../store/known-origins.ts';
 import { Pauses } from './pauses.ts';
@@ -25,7 +26,7 @@ export interface Try {
 
 /** A sign-in by email. `known` is what the account knows of where it comes from. */
 export function tryOf(email: string, origin: { readonly network: string; readonly browser: string | undefined }, known: KnownOrigin | undefined): Try {
-  const account = email.toLowerCase();
+  const account = comparable(email);
   const keyOf = ({ kind, value }: KnownOrigin): string => `${account} ${kind} ${value}`;
   const own = [keyOf({ kind: 'network', value: origin.network }), ...(origin.browser === undefined ? [] : [keyOf({ kind: 'browser', value: hashOf(origin.browser) })])];
   return { counted: [account, ...own], judged: known === undefined ? account : keyOf(known) };

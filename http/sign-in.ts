@@ -5,6 +5,7 @@ import { callingAgent } from '../engine/access.ts';
 import { refuse } from '../engine/errors.ts';
 import { knownOriginOf, noteAttack, type SignInOrigin } from '../engine/known-origins.ts';
 import type { Member } from '../engine/joining.ts';
+import { comparable } from '../engine/mail-addresses.ts';
 import { isActive, theRoster } from '../engine/roster.ts';
 import { type Caller, systemCaller } from '../engine/runtime/command.ts';
 import { theWorkspace } from '../engine/workspace.ts';
@@ -60,7 +61,7 @@ export function noteFailure({ engine, log, signInGuard }: Pick<Services, 'engine
 
 /** By the address it has now: the directory may still name a former one for a moment. */
 export async function findAgent(services: Pick<Services, 'directory' | 'engine'>, email: string): Promise<Member | undefined> {
-  const wanted = email.toLowerCase();
+  const wanted = comparable(email);
   const entry = services.directory.findEmail(wanted);
   if (entry !== undefined) await services.engine.whenOpen(entry.workspaceId);
   const workspace = entry === undefined ? undefined : services.engine.workspace(entry.workspaceId);

@@ -5,6 +5,7 @@
 import AjvCompiler from '@fastify/ajv-compiler';
 import type { TSchema } from 'typebox';
 import type { FieldErrors } from '../engine/errors.ts';
+import { canonicalAddress } from '../engine/mail-addresses.ts';
 import { type Problem, wordsOf } from './field-words.ts';
 import { type Sized, sizeCutter } from './value-sizes.ts';
 
@@ -26,13 +27,27 @@ const common = { ...quickly, allErrors: true, useDefaults: false, removeAddition
 const buildCompiler = AjvCompiler();
 // The wrapper's types name fastify's own; what it builds is a function from a route's part to ajv's validator.
 const compilerOf = (coerceTypes: false | 'array'): ((part: { schema: TSchema }) => Compiled) =>
-  buildCompiler({}, { customOptions: { ...common, coerceTypes }, onCreate: requireUrls } as never) as never;
+  buildCompiler({}, { customOptions: { ...common, coerceTypes }, onCreate: addFormats } as never) as never;
+
+function addFormats(ajv: Ajv): void {
+  requireUrls(ajv);
+  addInternationalEmail(ajv);
+}
 
 /** What is a URI by its grammar (RFC 3986) may still be no URL, such as http://127.0.0.1%00.example/, and nothing behind this looks for that. */
 function requireUrls(ajv: Ajv): void {
   const uri = ajv.formats['uri'];
   if (typeof uri !== 'function') throw new Error('the format uri is not what it was');
   ajv.addFormat('uri', (text: string) => uri(text) && URL.canParse(text));
+}
+
+const beyondAscii = /[^\x00-\x7f]/gu;
+
+/** By the rules of ASCII's, each letter beyond standing for one of it. */
+function addInternationalEmail(ajv: Ajv): void {
+  const email = ajv.formats['email'];
+  if (!(email instanceof RegExp)) throw new Error('the format email is not what it was');
+  ajv.addFormat('idn-email', (text: string) => email.test(canonicalAddress(text)?.replace(beyondAscii, 'x') ?? ''));
 }
 
 const strictCompiler = compilerOf(false);

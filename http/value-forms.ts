@@ -4,6 +4,7 @@
 
 import type { TSchema } from 'typebox';
 import { linePattern, oneLine } from '../engine/lines.ts';
+import { canonicalAddress } from '../engine/mail-addresses.ts';
 import { chosenIdPattern } from './schemas.ts';
 
 /** JSON Schema as TypeBox keeps it, as far as forms stand in it. */
@@ -26,6 +27,7 @@ export function canonicalForm(schema: TSchema): Form | undefined {
 function formOfShape(shape: Shape): Form | undefined {
   if (shape.pattern === linePattern) return ofText(oneLine);
   if (shape.format === 'uuid' || shape.pattern === chosenIdPattern) return ofText((id) => id.toLowerCase());
+  if (shape.format === 'idn-email') return ofText((email) => canonicalAddress(email) ?? email);
   if (shape.items !== undefined) {
     const form = formOfShape(shape.items);
     return form && ((value) => (Array.isArray(value) ? value.map(form) : value));

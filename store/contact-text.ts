@@ -1,6 +1,7 @@
 // What a contact is found by, made of its row when it is written, and what a search asks of it. Pure: contacts.ts and the triggers of its table,
 // which know these as functions of SQL, see to the rows. How texts are folded, folding.ts says.
 
+import { domainToUnicode } from 'node:url';
 import { folded, pairsOf, stretchesOf } from './folding.ts';
 
 /** What contacts must have all of. */
@@ -17,13 +18,16 @@ const partChars = 3;
 const maxWords = 10;
 /** So many digits in words of their own are one phone number, however it is cut. */
 const phoneDigits = 7;
+/** A domain with letters beyond ASCII, as an address has it. */
+const inDns = /(?<=@)\S*xn--\S*/;
 const apostrophes = /['’‘ʼ`´′]/g;
 const figureWord = /^[()+./-]*\d[\d()+./-]*$/;
 const letterOrDigit = /[\p{L}\p{N}]/u;
 
-/** Name, email, phone and company, folded, one a line; once more without apostrophes where there are any. */
+/** Name, email, phone and company, folded, one a line, domains also as people write them; once more without apostrophes where there are any. */
 export function textOfContact(...fields: readonly (string | null)[]): string {
-  const text = folded(fields.filter((field) => field !== null).join('\n'));
+  const given = fields.filter((field) => field !== null);
+  const text = folded([...given, ...given.filter((field) => inDns.test(field)).map((field) => field.replace(inDns, domainToUnicode))].join('\n'));
   const bare = text.replace(apostrophes, '');
   return bare === text ? text : `${text}\n${bare}`;
 }

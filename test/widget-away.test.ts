@@ -179,9 +179,12 @@ t.test('the widget', { skip: noBrowser }, async (t) => {
     t.match(await panel.locator('.head p').textContent(), /We are back/);
     t.equal(await panel.locator('.composer').isVisible(), false);
     await panel.locator('.away textarea').fill('Is anybody there?');
-    await panel.getByLabel('Email address').fill('kim@example.org');
+    await panel.getByLabel('Email address').fill('kim@');
     await panel.getByRole('button', { name: 'Send' }).click();
-    await panel.getByText('We will answer to kim@example.org').waitFor();
+    await panel.getByText('Please check the address.').waitFor();
+    await panel.getByLabel('Email address').fill('müller@bücher.example');
+    await panel.getByRole('button', { name: 'Send' }).click();
+    await panel.getByText('We will answer to müller@bücher.example').waitFor();
     t.match((await service.tickets(owner.token))[0], { subject: 'Is anybody there?' });
     await panel.getByRole('button', { name: 'Ask something else' }).click();
     t.equal(await panel.locator('.away textarea').inputValue(), '');

@@ -33,7 +33,8 @@ export class AwayForm {
   constructor({ api, strings, shelf, visitor }: AwayFormOptions) {
     let written = shelf.read<Written>('away') ?? { messageId: newId(), body: '' };
     const name = h('input', { class: 'field', autocomplete: 'name', maxlength: '120', 'aria-label': strings.name, placeholder: strings.name });
-    const email = h('input', { class: 'field', type: 'email', autocomplete: 'email', required: true, maxlength: '254', 'aria-label': strings.emailLabel, placeholder: strings.emailLabel });
+    // Browsers take addresses in ASCII alone for emails; the service says what is none.
+    const email = h('input', { class: 'field', inputmode: 'email', autocapitalize: 'none', spellcheck: 'false', autocomplete: 'email', required: true, maxlength: '254', 'aria-label': strings.emailLabel, placeholder: strings.emailLabel });
     name.value = visitor.name ?? '';
     email.value = visitor.email ?? '';
     this.#text = h('textarea', { class: 'field', rows: '4', required: true, maxlength: String(maxChars), 'aria-label': strings.write, placeholder: strings.placeholder });

@@ -1,6 +1,7 @@
 // What the widget asks of a visitor beside the conversation: a rating when it is over, an address in case of leaving. Both can be
 // passed over, and both say when they failed.
 
+import { CallFailed } from './api.ts';
 import { h, icon, on } from './dom.ts';
 import { fill, type Strings } from './strings.ts';
 
@@ -28,15 +29,17 @@ export function ratingForm(strings: Strings, { rate, grown }: { rate: (rating: n
 
 /** `save` rejects when it did not work. */
 export function emailForm(strings: Strings, save: (email: string) => Promise<void>): HTMLElement {
-  const input = h('input', { class: 'field', type: 'email', autocomplete: 'email', required: true, maxlength: '254', placeholder: strings.emailLabel, 'aria-label': strings.emailLabel });
+  // Browsers take addresses in ASCII alone for emails; the service says what is none.
+  const input = h('input', { class: 'field', inputmode: 'email', autocapitalize: 'none', spellcheck: 'false', autocomplete: 'email', required: true, maxlength: '254', placeholder: strings.emailLabel, 'aria-label': strings.emailLabel });
   const form = h('form', { class: 'card' }, h('p', {}, strings.email), h('div', { class: 'row' }, input, h('button', { type: 'submit', class: 'primary' }, strings.save)));
   return asking(form, strings, async () => {
     await save(input.value.trim());
     form.replaceChildren(h('p', { role: 'status' }, strings.emailSaved));
-  });
+  }, strings.checkEmail);
 }
 
-function asking(form: HTMLFormElement, strings: Strings, submit: () => Promise<void>): HTMLElement {
+/** `refused`: what is said of an answer that the service does not take. */
+function asking(form: HTMLFormElement, strings: Strings, submit: () => Promise<void>, refused = strings.failed): HTMLElement {
   const problem = h('p', { class: 'problem', role: 'alert' });
   form.append(problem);
   return on(form, {
@@ -46,7 +49,7 @@ function asking(form: HTMLFormElement, strings: Strings, submit: () => Promise<v
       try {
         await submit();
       } catch (error) {
-        problem.textContent = strings.failed;
+        problem.textContent = error instanceof CallFailed && error.status === 400 ? refused : strings.failed;
         throw error;
       }
     },

@@ -137,7 +137,7 @@ function textFor(schema: Schema, name: string, pools: Pools): fc.Arbitrary<strin
     case 'uuid':
       ways.push({ weight: 2, arbitrary: fc.oneof(fc.constantFrom(...madeUpIds), fc.uuid()) });
       break;
-    case 'email':
+    case 'idn-email':
       ways.push({ weight: 2, arbitrary: fc.oneof(fc.nat(30).map((number) => `fuzz${number}@example.com`), fc.emailAddress()) });
       break;
     case 'uri':

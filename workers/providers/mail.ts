@@ -110,7 +110,7 @@ export function smtpSender(url: string, { stepMs, mailMs }: SmtpPatience = patie
         const { response } = await (await transport()).sendMail({ ...messageOf(mail), signal: AbortSignal.timeout(mailMs) });
         return response;
       } catch (error) {
-        if (isRefusal(error)) throw new MailRefused(error.message, { isAddress: isOfAddress(error), cause: error });
+        if (isRefusal(error)) throw refusalOf(error, mail.to);
         throw error;
       }
     },
@@ -135,6 +135,13 @@ function isRefusal(error: unknown): error is Error {
   const { code, responseCode = 0 } = error as { code?: string; responseCode?: number };
   const isOfMail = code === 'EENVELOPE' || code === 'EMESSAGE';
   return isOfMail && (responseCode < 400 || responseCode >= 500) && !signInCodes.has(responseCode);
+}
+
+/** A server that does not know the letters of an address says nothing about who has it. */
+function refusalOf(error: Error, to: string): MailRefused {
+  const isInternational = /[^\x00-\x7f]/.test(to);
+  if (isInternational && (error as { code?: string }).code === 'EENVELOPE') return new MailRefused(`the mail server takes no address with letters beyond ASCII before the @ (SMTPUTF8): ${error.message}`, { isAddress: false, cause: error });
+  return new MailRefused(error.message, { isAddress: isOfAddress(error), cause: error });
 }
 
 function isOfAddress(error: unknown): boolean {
