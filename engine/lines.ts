@@ -13,6 +13,8 @@ const invisible = `\\s${controls}${directions}\\u00ad\\u034f\\u061c\\u115f\\u116
 
 /** Of a text in which something can be seen. */
 export const visiblePattern = `[^${invisible}]`;
+/** Of such a text without NUL, at which half of what reads texts ends them. Linear: what looks ahead is not tried again. */
+export const textPattern = `^(?=[^\\u0000]*?[^${invisible}])[^\\u0000]*$`;
 /** Of such a text on one line. */
 export const linePattern = `^[^${controls}${directions}]*[^${invisible}][^${controls}${directions}]*$`;
 /** Of a saved reply's shortcut: a slash, and then a word. */

@@ -1,7 +1,7 @@
 // The shapes that more than one route speaks of. From these come validation, the handlers' types and the documents.
 
 import Type, { type TNull, type TOptional, type TSchema, type TUnion } from 'typebox';
-import { linePattern, visiblePattern } from '../engine/lines.ts';
+import { linePattern, textPattern, visiblePattern } from '../engine/lines.ts';
 import { worded } from './field-words.ts';
 import { behind } from './scoped-members.ts';
 
@@ -16,18 +16,17 @@ export function clearable<Fields extends Record<string, TSchema>>(fields: Fields
 
 export const Id = Type.String({ format: 'uuid' });
 export const Time = Type.String({ format: 'date-time', description: 'ISO 8601 UTC with milliseconds.' });
-export const Email = Type.String({
-  format: 'idn-email',
-  maxLength: 254,
-  description: 'Letters of any script (RFC 6531) are kept in small letters, and a domain with such as DNS has it: kim@münchen.de as kim@xn--mnchen-3ya.de. With such letters before the @ mail arrives if the mail servers on its way know SMTPUTF8.',
-});
+/** With letters beyond ASCII before the @, mail arrives where the servers on its way know SMTPUTF8 (RFC 6531). */
+export const Email = Type.String({ format: 'idn-email', maxLength: 254, description: 'In any script; kept composed, the domain as DNS has it.' });
 export const Version = Type.Integer({ minimum: 1, description: 'Optimistic lock.' });
 /** Whatever is sent: one that there never was is stale like any other. */
 export const ExpectedVersion = Type.Integer({ description: 'The version that was read; 409 stale_version when it is another by now.' });
 /** What people and things are called, and subjects: kept as http/value-forms.ts brings it into form, so that nothing written in it becomes a header of a mail, or another name. */
 export const line = (maxLength: number, description = 'One line, without control characters. White space around it is not kept, and within it counts once.') => Type.String({ minLength: 1, maxLength, pattern: worded(linePattern, 'one line with something to read in it'), description });
 /** What somebody writes: something can be seen in it. */
-export const prose = (maxLength: number, description?: string) => Type.String({ minLength: 1, maxLength, pattern: worded(visiblePattern, 'a text with something to read in it'), ...(description === undefined ? {} : { description }) });
+export const prose = (maxLength: number, description?: string) => Type.String({ minLength: 1, maxLength, pattern: worded(textPattern, 'a text with something to read in it, and without NUL'), ...(description === undefined ? {} : { description }) });
+/** What a page or a file is called as its own program has it, to be made a line. */
+export const said = (maxLength: number, description?: string) => Type.String({ minLength: 1, maxLength, pattern: worded(visiblePattern, 'a text with something to read in it'), ...(description === undefined ? {} : { description }) });
 export const Name = line(120);
 export const Subject = line(200);
 export const Text = prose(10_000);

@@ -2,7 +2,7 @@
 
 import t from 'tap';
 import Type from 'typebox';
-import { isBlank, linePattern, mailboxName, oneLine, plainName } from '../engine/lines.ts';
+import { isBlank, linePattern, mailboxName, oneLine, plainName, textPattern } from '../engine/lines.ts';
 import { canonicalForm } from '../http/value-forms.ts';
 import { apiRoutes } from '../http/routes.ts';
 import { line, Name } from '../http/schemas.ts';
@@ -20,6 +20,15 @@ t.test('a line shows something, and holds nothing that breaks or turns a text', 
   for (const text of unseen) t.ok(isBlank(text) && !isLine.test(text), shown(text));
   for (const text of seen) t.ok(!isBlank(text) && isLine.test(text), shown(text));
   for (const text of unfit) t.notOk(isLine.test(text), shown(text));
+});
+
+t.test('a text shows something, and no NUL ends it early', async (t) => {
+  const isText = new RegExp(textPattern, 'u');
+  for (const text of unseen) t.notOk(isText.test(text), shown(text));
+  for (const text of seen) t.ok(isText.test(text), shown(text));
+  for (const text of unfit) t.equal(isText.test(text), !text.includes('\u0000'), shown(text));
+  t.ok(isText.test('\n\n a\r\n'));
+  for (const text of [`${' '.repeat(500_000)}\u0000`, `${'a'.repeat(500_000)}\u0000`]) t.notOk(isText.test(text), 'linear: the test would not end otherwise');
 });
 
 t.test('a line is kept without white space around it or twice within it, in NFC', async (t) => {
@@ -113,6 +122,7 @@ t.test('names and subjects at the edge', async (t) => {
     for (const body of unseen) t.match(await service.post(`/conversations/${chat.id}/messages`, { body }, owner.token), { status: 400, body: { error: 'invalid_body' } }, shown(body));
     for (const body of unseen) t.match(await service.post(`/widget/conversations/${chat.id}/messages`, { body }, chat.customer.token), { status: 400 }, shown(body));
     for (const body of unseen) t.match(await service.post(`/conversations/${chat.id}/notes`, { body }, owner.token), { status: 400 }, shown(body));
+    for (const body of ['a\u0000b', 'a\u0000', '\u0000a', '\u200b\u0000a']) t.match(await service.post(`/conversations/${chat.id}/messages`, { body }, owner.token), { status: 400, body: { error: 'invalid_body' } }, shown(body));
     t.equal((await service.post(`/conversations/${chat.id}/messages`, { body: '\u200fa\n\tb' }, owner.token)).body.body, '\u200fa\n\tb', 'any other is kept as it is');
   });
 

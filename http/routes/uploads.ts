@@ -11,7 +11,7 @@ import type { UploadKind } from '../../store/uploads.ts';
 import type { FetchedImage, NoImage } from '../../workers/image-source.ts';
 import { networkOf } from '../network-address.ts';
 import { route } from '../route.ts';
-import { prose, Url } from '../schemas.ts';
+import { said, Url } from '../schemas.ts';
 import type { Services } from '../services.ts';
 
 const tag = 'Uploads';
@@ -20,7 +20,7 @@ const linkMinutes = uploadLinkMs / 60_000;
 const slugOf: Readonly<Record<NoImage['problem'], Slug>> = { address: 'invalid_body', type: 'content_type_not_allowed', size: 'file_too_large' };
 
 const File = {
-  filename: prose(500, 'As people call it; downloads are called so, too.'),
+  filename: said(500, 'As people call it; downloads are called so, too.'),
   contentType: Type.String({ minLength: 1, maxLength: 255, description: 'application/octet-stream where a browser knows none: then the end of the name says it.' }),
   size: Type.Integer({ minimum: 1, description: 'In bytes; more are not taken.' }),
 };

@@ -18,11 +18,11 @@ import { defaultLimit, parseTime } from '../cursor.ts';
 import { networkOf, publicNetworkOf } from '../network-address.ts';
 import { mayUseSite } from '../own-origin.ts';
 import { route } from '../route.ts';
-import { CampaignContent, CampaignFrequency, CustomerConversation, Email, Id, Message, MessageList, MessageQuery, nullable, PageUrl, prose, RepeatableMessageInput, VisitorSelf } from '../schemas.ts';
+import { CampaignContent, CampaignFrequency, CustomerConversation, Email, Id, Message, MessageList, MessageQuery, nullable, PageUrl, RepeatableMessageInput, said, VisitorSelf } from '../schemas.ts';
 import { withKeys } from '../upload-links.ts';
 
 /** As a page says it, whatever it has: what is no line is made one. */
-const PersonName = prose(120);
+const PersonName = said(120);
 const WidgetSite = Type.Object({ embedId: Type.String(), name: Type.String(), primaryColor: Type.String(), launcherPosition: Type.Enum(['right', 'left']), welcomeMessage: Type.String() });
 const Campaigns = Type.Array(
   Type.Object({
