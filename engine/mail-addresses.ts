@@ -17,6 +17,7 @@ const letters = /^[\x21-\x7e\p{L}\p{M}\p{N}]+$/u;
 const labels = /^[\p{L}\p{M}\p{N}.\u3002\uff0e\uff61-]+$/u;
 /** Bytes (RFC 5321 §4.5.3.1). */
 const maxLocalBytes = 64;
+const maxAddressChars = 254;
 /** Control characters, line breaks among them, have no place in a header. */
 const hasControls = /[\u0000-\u001f\u007f\u0085\u2028\u2029]/;
 /** More than any client writes; a longer chain keeps its beginning and its end. */
@@ -60,7 +61,8 @@ export function canonicalAddress(address: string): string | undefined {
   const [localPart, host] = [localPartOf(small), hostOf(small)];
   if (!letters.test(localPart) || Buffer.byteLength(localPart) > maxLocalBytes || !labels.test(host)) return undefined;
   const domain = ascii.test(host) ? host : domainToASCII(host);
-  return domain === '' ? undefined : `${localPart}@${domain}`;
+  // DNS writes more letters than people do.
+  return domain === '' || localPart.length + domain.length >= maxAddressChars ? undefined : `${localPart}@${domain}`;
 }
 
 export function isMailerDaemon(address: string): boolean {

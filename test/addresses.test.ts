@@ -8,7 +8,7 @@ import { startSmtp } from './support/smtp.ts';
 
 const munich = 'kim@xn--mnchen-3ya.de';
 const forms = ['kim@münchen.de', 'Kim@MÜNCHEN.de', 'kim@mu\u0308nchen.de', 'kim@münchen。de', munich];
-const none = ['kim@münchen', 'kim@ü..de', 'kim@ü_.de', 'kim@mün\u200bchen.de', 'kim@mün%2echen.de', 'k\u200bim@example.com', 'k\u202eim@example.com', 'k im@münchen.de', '😀@example.com', 'a@b@münchen.de', '@münchen.de', '"ü"@example.com', `${'ü'.repeat(33)}@example.com`];
+const none = ['kim@münchen', 'kim@ü..de', 'kim@ü_.de', 'kim@mün\u200bchen.de', 'kim@mün%2echen.de', 'k\u200bim@example.com', 'k\u202eim@example.com', 'k im@münchen.de', '😀@example.com', 'a@b@münchen.de', '@münchen.de', '"ü"@example.com', `${'ü'.repeat(33)}@example.com`, `a@${'ü日本語.'.repeat(20)}example`];
 
 t.test('one form of each: small letters, composed, the domain as DNS has it; one of ASCII is itself', async (t) => {
   for (const form of forms) t.equal(canonicalAddress(form), munich, encodeURIComponent(form));
