@@ -4,7 +4,7 @@ import type { ConversationRecord, ConversationStatus } from '../store/conversati
 import { deadlineSubjectsAfter } from '../store/deadlines.ts';
 import { callingAgent, worksIn } from './access.ts';
 import { endCallOf, requireCallHolder, tellOfCall } from './call.ts';
-import { changeConversation, type ConversationChanges, conversationKind, conversationView, type ConversationView, requireReachable, requireVersion } from './conversation.ts';
+import { changeConversation, type ConversationChanges, conversationKind, conversationView, type ConversationView, requireReachable } from './conversation.ts';
 import { refuse } from './errors.ts';
 import { endHandshake } from './handshake.ts';
 import { appendSystemLine } from './messages.ts';
@@ -35,10 +35,9 @@ interface Answer {
   readonly conversation: ConversationView;
 }
 
-/** Asks for no version (specification 3). Refuses not_found, forbidden, stale_version, illegal_status_transition; not_assigned for another's call that this would end. */
-export const setStatus = command('conversation.status', (ctx, params: { conversationId: string; status: Exclude<ConversationStatus, 'closed'>; expectedVersion?: number | undefined }): Answer => {
+/** Takes no version check (specification 3). Refuses not_found, forbidden, illegal_status_transition; not_assigned for another's call that this would end. */
+export const setStatus = command('conversation.status', (ctx, params: { conversationId: string; status: Exclude<ConversationStatus, 'closed'> }): Answer => {
   const { agent, conversation } = requireReachable(ctx, params.conversationId);
-  requireVersion(conversation, params.expectedVersion);
   if (!transitions[conversation.status].includes(params.status)) {
     refuse('illegal_status_transition', { message: `A conversation that is ${conversation.status} cannot become ${params.status}.`, detail: { from: conversation.status, to: params.status } });
   }

@@ -184,10 +184,10 @@ export const conversationRoutes = [
   }),
 
   route({
-    ...action('conversation.status', '/status', 'Change the status', { body: Type.Object({ status: RequestedStatus, ...versioned }) }),
-    description: 'open to pending, solved or spam; pending to open, solved or spam; solved to open; spam to open; closed to open or solved. What would end a call is its agent\'s and the admins\' to do: 403 not_assigned.',
-    refusals: ['forbidden', 'not_assigned', 'stale_version', 'illegal_status_transition'],
-    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(setStatus, { workspaceId, caller, params: { ...params, status: body.status, expectedVersion: body.expectedVersion } }),
+    ...action('conversation.status', '/status', 'Change the status', { body: Type.Object({ status: RequestedStatus }) }),
+    description: 'open to pending, solved or spam; pending to open, solved or spam; solved to open; spam to open; closed to open or solved. What would end a call is its agent\'s and the admins\' to do: 403 not_assigned. Takes no version check.',
+    refusals: ['forbidden', 'not_assigned', 'illegal_status_transition'],
+    run: ({ workspaceId, caller, params, body }, { engine }) => engine.execute(setStatus, { workspaceId, caller, params: { ...params, status: body.status } }),
   }),
 
   route({
