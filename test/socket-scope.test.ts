@@ -12,7 +12,7 @@ t.test('what an agent is told', async (t) => {
     /** Who is told of a message in: a chat without a department, one of Sales, one of Sales that is theirs, one of Sales that is offered to them. */
     const rows: [string, { role?: string; channels?: string[]; groupIds?: string[] }, [boolean, boolean, boolean, boolean]][] = [
       ['admin', { role: 'admin' }, [true, true, true, true]],
-      ['admin of no channel', { role: 'admin', channels: [] }, [true, true, true, true]],
+      ['admin of calls', { role: 'admin', channels: ['calls'] }, [true, true, true, true]],
       ['supervisor of Sales', { role: 'supervisor', groupIds: [sales] }, [true, true, true, true]],
       ['supervisor of Support', { role: 'supervisor', groupIds: [support] }, [true, false, true, true]],
       ['agent of Sales', { channels: ['chats'], groupIds: [sales] }, [true, true, true, true]],
