@@ -203,7 +203,7 @@ t.test('an address is taken by who joined with it, and by nobody\'s invitation',
     await service.stop();
     const directory = new Sqlite(directoryPath(dataDir));
     directory.prepare('INSERT INTO agentEmail VALUES (?, ?, ?, NULL)').run('before@example.com', one.workspaceId, invited.id);
-    directory.exec('DROP TABLE tally; DROP TABLE registrationCode');
+    directory.exec('DROP TABLE tally; DROP TABLE registrationCode; DROP TABLE folderKey');
     directory.pragma('user_version = 5');
     directory.close();
     const after = await startService(t, { dataDir, clock: new ManualClock(new Date(service.clock.now()).toISOString()) });
