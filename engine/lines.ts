@@ -4,17 +4,20 @@
 
 import { firstChars } from './text.ts';
 
+const nul = '\\u0000';
 /** C0, C1, line and paragraph separators. */
-const controls = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029';
+const otherControls = '\\u0001-\\u001f\\u007f-\\u009f\\u2028\\u2029';
+const controls = `${nul}${otherControls}`;
 /** They set the direction of all that follows, or begin and end a piece with one of its own. Marks of a single place (U+200E, U+200F) may stay. */
 const directions = '\\u202a-\\u202e\\u2066-\\u2069';
 /** What shows nothing: white space, fillers, joiners, selectors, tags. */
-const invisible = `\\s${controls}${directions}\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb`;
+const otherInvisible = `\\s${otherControls}${directions}\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb`;
+const invisible = `${nul}${otherInvisible}`;
 
 /** Of a text in which something can be seen. */
 export const visiblePattern = `[^${invisible}]`;
-/** Of such a text without NUL, at which half of what reads texts ends them. Linear: what looks ahead is not tried again. */
-export const textPattern = `^(?=[^\\u0000]*?[^${invisible}])[^\\u0000]*$`;
+/** Of such a text without NUL, at which half of what reads texts ends them. Linear: only the first sign that is seen fits its middle. */
+export const textPattern = `^[${otherInvisible}]*[^${invisible}][^${nul}]*$`;
 /** Of such a text on one line. */
 export const linePattern = `^[^${controls}${directions}]*[^${invisible}][^${controls}${directions}]*$`;
 /** Of a saved reply's shortcut: a slash, and then a word. */

@@ -185,7 +185,7 @@ t.test('lists of conversations', async (t) => {
 
   t.test('[decisions] a row is the record that was decided with what is unread, and nothing else in it', async (t) => {
     const [row] = (await service.get('/conversations/queue', owner.token)).body.conversations;
-    t.strictSame(Object.keys(row).sort(), 'agentsReadUpTo assignedAgentId channel closedAt contactId createdAt departmentId firstResponseAt handshake id lastCustomerMessageAt lastMessageAt preview rating ratingComment siteId solvedAt status subject tags ticketNumber updatedAt version visitorId'.split(' '));
+    t.strictSame(Object.keys(row).sort(), 'agentsReadUpTo assignedAgentId channel closedAt contactId copiedTo createdAt departmentId firstResponseAt handshake id lastCustomerMessageAt lastMessageAt preview rating ratingComment siteId solvedAt status subject tags ticketNumber updatedAt version visitorId'.split(' '));
   });
 
   t.test('[5] without a token, or with a wrong one: 401', async (t) => {

@@ -270,6 +270,7 @@ t.test('[RFC 3834, 6376] what the service writes itself comes from the verified 
     t.equal(mail.parsed.headers.get('auto-submitted'), 'auto-generated', mail.parsed.subject ?? '');
   };
   const key = await makeKey(service, owner);
+  t.match((await sink.next()).parsed.subject, /key/i, 'its maker is told');
   t.equal((await service.post('/verify/services', { name: 'Shop' }, owner.token)).status, 201);
   const all = async (...expected: Parameters<typeof arrived>): Promise<void> => {
     const [, domain] = expected;

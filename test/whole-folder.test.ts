@@ -61,7 +61,7 @@ async function start(t: Teardown, folder: string, env: Readonly<Record<string, s
   const log = { ...silentLog, error: (fields: object, text: string): void => void logged.push({ ...fields, text }) };
   const service = await startService(t, { dataDir: folder, clock, log, env });
   await service.settled();
-  return { service, logged, faults: async () => ((await (await fetch(`${service.url}/readyz`)).json()) as { faults: string[] }).faults };
+  return { service, logged, faults: async () => ((await (await fetch(`${service.url}/readyz`)).json()) as { faults?: string[] }).faults ?? [] };
 }
 
 const signsIn = async (service: Service, { email }: Shop): Promise<number> => (await service.post('/auth/login', { email, password })).status;

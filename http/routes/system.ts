@@ -23,7 +23,9 @@ export interface SystemOptions {
 
 const version = serviceVersions.at(-1) ?? '';
 const jsonType = 'application/json';
-const Ready = Type.Object({ status: Type.Literal('ready'), faults: Type.Array(Type.String(), { description: 'What is wrong with the data folder, though the others are served, and what mends it. The log says which workspaces are concerned.' }) });
+const Ready = Type.Object({ status: Type.Literal('ready'), faults: Type.Optional(Type.Array(Type.String(), { description: 'Left out where nothing is. What is wrong with the data folder, though the others are served, and what mends it. The log says which workspaces are concerned.' })) });
+/** Without faults it is the answer that there always was. */
+const readyAnswer = (faults: readonly string[]): Static<typeof Ready> => ({ status: 'ready', ...(faults.length > 0 && { faults: [...faults] }) });
 const notModified = { description: 'If-None-Match names what there is.' };
 /** The same until the next version is started: kept, and asked for again by its tag. */
 const documentHeaders = { 'Content-Type': `${jsonType}; charset=utf-8`, 'Cache-Control': 'no-cache' };
@@ -109,7 +111,7 @@ export function systemRoutes(options: SystemOptions): Route[] {
       reply: { status: 200, schema: Ready },
       otherReplies: { 503: { description: 'It starts or stops.', contentType: jsonType, schema: NotReady } },
       refusals: [],
-      send: () => (options.isReady() ? json(JSON.stringify({ status: 'ready', faults: [...options.faults()] } satisfies Static<typeof Ready>)) : notReady()),
+      send: () => (options.isReady() ? json(JSON.stringify(readyAnswer(options.faults()))) : notReady()),
     }),
     route({
       operation: 'system.metrics',
