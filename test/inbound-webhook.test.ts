@@ -8,6 +8,7 @@ import { silentLog } from '../engine/runtime/log.ts';
 import { blockVisitor, unblockVisitor } from '../engine/visitors.ts';
 import { signatureOf } from '../http/signatures.ts';
 import { tempFolder } from './support/folder.ts';
+import { runCommand } from './support/process.ts';
 import { startService } from './support/service.ts';
 
 t.test('signature', async (t) => {
@@ -134,12 +135,16 @@ t.test('[secrets at rest] a key that is not the one they were sealed with is a f
   await started.stop();
   const told: string[] = [];
   const log = { ...silentLog, error: (fields: object, message: string) => void told.push(`${message}: ${String((fields as { err?: Error }).err?.message)}`) };
+  await t.rejects(startService(t, { dataDir, env: { SECRETS_KEY: wrong } }), { name: 'DataFolderUnusable' }, 'it is not begun with by mistake');
+  const accept = (key: string) => runCommand(['repair', '--accept-keys'], { DATA_DIR: dataDir, SECRETS_KEY: key });
+  t.equal((await accept(wrong)).code, 0);
   const without = await startService(t, { dataDir, env: { SECRETS_KEY: wrong }, log });
   t.match(await without.get('/workspace/integrations', owner.token), { status: 503, body: { statusCode: 503, error: 'service_unavailable' } });
   t.equal((await without.deliver(mailbox, {})).status, 503, 'the provider comes again');
   t.match(told[0], /could not be served: the secret of .* was SECRETS_KEY or the file secrets-key changed\?/);
   t.equal((await without.get('/agents', owner.token)).status, 200, 'what needs none of them goes on');
   await without.stop();
+  t.equal((await accept(right)).code, 0);
   const back = await startService(t, { dataDir, env: { SECRETS_KEY: right } });
   t.strictSame(await back.mailbox(owner), mailbox);
 });

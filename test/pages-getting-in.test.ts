@@ -14,7 +14,7 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
 
   t.test('somebody registers, is shown the first steps, and has its own message arrive', async (t) => {
     const page = await pages.open('/');
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
     await page.getByRole('link', { name: 'Make a workspace' }).click();
     await page.getByLabel('What is your business called?').fill('A fine shop');
     await page.getByLabel('Its website').fill('fine.example');
@@ -48,10 +48,10 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
 
   t.test('signing in leads to where one wanted to go, and never elsewhere', async (t) => {
     const page = await pages.open('/settings/sites?x=1');
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
     await page.getByLabel('Email').fill(owner.email);
     await page.getByLabel('Password').fill('not the one of it');
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.locator('[role=alert] .banner').waitFor();
     t.equal(await page.getByLabel('Email').inputValue(), owner.email, 'what was typed is kept');
     await page.getByLabel('Password').fill(password);
