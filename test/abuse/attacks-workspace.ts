@@ -10,8 +10,8 @@ function byAgent(name: string, what: string, of: (attacker: Attacker, token: str
     async prepare(attacker) {
       const { token, embedId } = await attacker.workspace();
       if (options.fill === true) {
-        const visitor = await attacker.visitor(embedId);
         for (let index = 0; index < 20; index += 1) {
+          const visitor = await attacker.visitor(embedId);
           const id = await attacker.chat(visitor, `order ${index} ${'lorem ipsum dolor sit amet '.repeat(300)}`);
           for (let more = 0; more < 10; more += 1) await attacker.caller.call('POST', `/widget/conversations/${id}/messages`, { token: visitor, body: { body: 'lorem ipsum dolor sit amet '.repeat(300) } });
         }
