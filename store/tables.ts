@@ -6,7 +6,7 @@ import { fromJson, jsonColumns } from './json.ts';
 
 /** Tables of the service's own upkeep, and of credentials. */
 const leftOut: ReadonlySet<string> = new Set(['deadline', 'outbox', 'oneTimeToken', 'agentSession', 'knownOrigin', 'accountNotice', 'agentTotp', 'passkey', 'recoveryCode', 'oauthCode', 'oauthToken', 'sealedSecret', 'conversationChange', 'visitorChange', 'rollupPeriod', 'rollupGoal', 'rollupChange', 'storageUse', 'tally']);
-const secretColumn = /^(?:passwordHash|tokenVersion)$|hash$|^sealed/i;
+const secretColumn = /^(?:passwordHash|tokenVersion)$|hash$|^sealed|secret$/i;
 
 /** In the order in which their rows can be written: what is named comes before what names it. */
 export function exportedTables(db: Database): string[] {

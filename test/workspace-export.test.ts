@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import { workspacePath } from '../engine/soundness.ts';
 import { Database } from '../store/database.ts';
-import { exportedTables } from '../store/tables.ts';
+import { workspaceMigrations } from '../store/migrations/workspace.ts';
+import { exportedTables, rowsOf } from '../store/tables.ts';
+import { insertWebhook } from '../store/webhooks.ts';
 import { tempFolder } from './support/folder.ts';
 import { lived } from './support/lived.ts';
 import { runCommand } from './support/process.ts';
@@ -27,7 +29,7 @@ t.test('a workspace as lines of JSON: all of it, none of another, no secret; whi
   t.match(of('agent')[0], { email: 'owner@one.example', channels: ['chats', 'tickets', 'calls'] });
   t.notMatch(stdout, /A question for two/);
   t.notMatch(stdout, new RegExp(two.workspaceId));
-  for (const { row } of lines) for (const name of Object.keys(row)) t.notMatch(name, /^(?:passwordHash|tokenVersion|sealed.*|.*[hH]ash)$/);
+  for (const { row } of lines) for (const name of Object.keys(row)) t.notMatch(name, /^(?:passwordHash|tokenVersion|sealed.*|.*[hH]ash|.*[sS]ecret)$/);
   t.ok(key.key.length > 10);
   t.notMatch(stdout, new RegExp(key.key));
   t.notMatch(stdout, /\$argon2/);
@@ -37,6 +39,16 @@ t.test('a workspace as lines of JSON: all of it, none of another, no secret; whi
   for (const name of ['conversation', 'visitor', 'note', 'event', 'audit', 'contact', 'kbArticle', 'mail', 'call']) t.ok(tables.includes(name), name);
   t.notOk(tables.some((name) => /^(?:sqlite_|contact[A-Z]|sealedSecret|outbox)/.test(name)));
   db.close();
+});
+
+t.test('no secret of a webhook, sealed or not, also not its former one', (t) => {
+  const db = Database.openWriter(join(tempFolder(t), 'w.db'), workspaceMigrations);
+  insertWebhook(db, { id: 'w', feed: 'events', appId: null, agentId: null, keyId: null, url: 'https://receiver.example/', events: ['*'], description: null, sealedSecret: 'sealed', formerSecret: 'sealed', formerSecretUntil: null, status: 'active', failingSince: null, createdAt: '2026-01-01T00:00:00.000Z' });
+  const [row = {}] = rowsOf(db, 'webhook');
+  t.match(row, { id: 'w', formerSecretUntil: null });
+  t.same(Object.values(row).filter((value) => value === 'sealed'), []);
+  db.close();
+  t.end();
 });
 
 t.test('to a file: for its owner alone, never over another, and not for a workspace that is not there', async (t) => {
