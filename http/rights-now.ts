@@ -2,6 +2,7 @@
 // engine/rights.ts what only the edge can see: the app itself, wherever it is registered. Nothing here is remembered; ask each time.
 
 import { callingAgent } from '../engine/access.ts';
+import { findSession } from '../engine/agent-sessions.ts';
 import { type Holder, holderOf, type Rights, rightsOf } from '../engine/rights.ts';
 import { systemCaller } from '../engine/runtime/command.ts';
 import type { View } from '../engine/runtime/context.ts';
@@ -13,18 +14,24 @@ import type { Services } from './services.ts';
 export interface Asker {
   readonly workspaceId: string;
   readonly holder: Holder;
-  /** Of the agent at that time. What signing in asked for ends with that sign-in. */
+  /** Of the agent at that time. What signing in asked for ends with that sign-in, whether that ends alone or with all of the agent's. */
   readonly tokenVersion: number;
+  /** Undefined for a key or an app, and for a token of before there were sign-ins. */
+  readonly sessionId?: string | undefined;
 }
 
-export function askerOf(view: View, { workspaceId, caller, grant }: Pick<Call, 'workspaceId' | 'caller' | 'grant'>): Asker {
-  return { workspaceId, holder: holderOf(caller, grant), tokenVersion: callingAgent(view).tokenVersion };
+export function askerOf(view: View, { workspaceId, caller, grant, sessionId }: Pick<Call, 'workspaceId' | 'caller' | 'grant' | 'sessionId'>): Asker {
+  return { workspaceId, holder: holderOf(caller, grant), tokenVersion: callingAgent(view).tokenVersion, sessionId };
 }
 
 /** Undefined when nothing is left: signed out, gone, revoked, withdrawn. */
-export function rightsOfAsker(services: Pick<Services, 'engine' | 'config'>, { workspaceId, holder, tokenVersion }: Asker): Rights | undefined {
+export function rightsOfAsker(services: Pick<Services, 'engine' | 'config'>, { workspaceId, holder, tokenVersion, sessionId }: Asker): Rights | undefined {
   const rights = rightsNow(services, workspaceId, holder);
-  return rights?.grant === undefined && rights?.agent.tokenVersion !== tokenVersion ? undefined : rights;
+  if (rights === undefined || rights.grant !== undefined) return rights;
+  const view = services.engine.workspace(workspaceId)?.view(systemCaller);
+  const session = sessionId === undefined ? undefined : view && findSession(view, rights.agent.id, sessionId);
+  const isEnded = sessionId !== undefined && (session === undefined || view === undefined || session.expiresAt <= view.at);
+  return isEnded || rights.agent.tokenVersion !== tokenVersion ? undefined : rights;
 }
 
 /** What the holder may, the app's own rights included; undefined when nothing is left. */

@@ -37,6 +37,15 @@ t.test('[4.13] a report\'s link', async (t) => {
     t.equal((await open(await linkOf(token))).status, 200);
   });
 
+  t.test('also when that sign-in is ended by itself, and not with another', async (t) => {
+    const agent = await service.agent(owner, { role: 'supervisor' });
+    const { token } = (await service.post('/auth/login', { email: agent.email, password })).body;
+    const [link, ofOther] = [await linkOf(agent.token), await linkOf(token)];
+    t.equal((await service.delete('/me/sessions', token)).status, 204);
+    t.equal((await open(link)).status, 410);
+    t.equal((await open(ofOther)).status, 200);
+  });
+
   t.test('ends with the agent, and shows what the agent may see then', async (t) => {
     const sales = (await service.post('/departments', { name: 'Sales' }, owner.token)).body.id;
     const agent = await service.agent(owner, { role: 'supervisor' });
