@@ -223,6 +223,13 @@ t.test('a workspace that requires a second factor', async (t) => {
     await socket.close();
   });
 
+  t.test('[4.1] who must set one up first can still sign out', async (t) => {
+    const joined = await service.agent(owner);
+    t.match(await service.get('/me', joined.token), missing);
+    t.equal((await service.post('/auth/logout', undefined, joined.token)).status, 204);
+    t.match(await service.get('/me/security', joined.token), { status: 401, body: { error: 'token_revoked' } });
+  });
+
   t.test('who joins, too; after a week everybody', async (t) => {
     const joined = await service.agent(owner);
     t.match(await service.get('/me', joined.token), missing);

@@ -165,7 +165,7 @@ export const authRoutes = [
     tag: 'Auth',
     summary: 'Sign out everywhere',
     description: 'Revokes every token of the agent; its sockets close with 4401. It is offline until it signs in again.',
-    access: { kind: 'agent', scope: null },
+    access: { kind: 'agent', scope: null, beforeEnrolment: true },
     httpOnly: true,
     reply: { status: 204, schema: null },
     refusals: [],
