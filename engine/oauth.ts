@@ -22,6 +22,7 @@ import {
   useOAuthToken,
 } from '../store/oauth-grants.ts';
 import { mailAccountNotice, type Origin } from './account-notices.ts';
+import { refuse } from './errors.ts';
 import { accessTokenMs, oauthCodeMs, refreshTokenMs } from './limits.ts';
 import { oneLine } from './lines.ts';
 import { hashOf, locatorOf, workspaceIdIn } from './locator.ts';
@@ -83,15 +84,19 @@ export interface Consent {
   readonly codeChallenge: string | null;
 }
 
-/** The agent said yes, to what it can allow at all. The code is exchanged once, within a minute. */
-export const giveConsent = command('oauth.consent', (ctx, consent: Consent & { appName: string; origin?: Origin }): string => {
-  const { appName, origin, ...rest } = consent;
+/**
+ * The agent said yes, to what it can allow at all. The code is exchanged once, within a minute. `passwordHash` is what it showed to be it:
+ * a reset withdraws what was allowed before, so what comes after needs the new one. Refuses invalid_credentials.
+ */
+export const giveConsent = command('oauth.consent', (ctx, consent: Consent & { passwordHash: string | null; appName: string; origin?: Origin }): string => {
+  const { appName, origin, passwordHash, ...rest } = consent;
   const agent = theRoster(ctx).agents.get(consent.agentId);
-  const granted = allowable(consent.scopes, agent?.role ?? 'agent');
+  if (agent === undefined || !isActive(agent) || agent.passwordHash !== passwordHash) refuse('invalid_credentials');
+  const granted = allowable(consent.scopes, agent.role);
   const code = secretOf(ctx, 'code');
   insertOAuthCode(ctx.db, { ...rest, scopes: granted, hash: hashOf(code), expiresAt: isoTime(ctx.nowMs + oauthCodeMs), grantId: null });
   ctx.audit({ actorAgentId: consent.agentId, action: 'oauth_app.authorized', targetKind: 'oauth_app', targetId: null, context: { clientId: consent.clientId, name: appName, scopes: granted } });
-  if (agent !== undefined) mailConsent(ctx, agent, { appName, granted, origin });
+  mailConsent(ctx, agent, { appName, granted, origin });
   return code;
 });
 

@@ -98,12 +98,12 @@ export const enrolTotp = command('agentTotp.enrol', (ctx, params: ByAgent & { se
   putTotp(ctx, agent.id, { agentId: agent.id, sealedSecret: params.sealedSecret, lastStep: null, confirmedAt: null, createdAt: ctx.at });
 });
 
-/** The app's first code. `step` is the time step that it is of; null for none that is near now. Answers recovery codes where there were none. Refuses confirmation_required, not_found, invalid_code. */
-export const confirmTotp = command('agentTotp.confirm', (ctx, params: ByAgent & { step: number | null }): readonly string[] | null => {
+/** The app's first code. `step` is the time step that it is of, by the secret `sealedSecret`, which may be another's by now; null for none that is near now. Answers recovery codes where there were none. Refuses confirmation_required, not_found, invalid_code. */
+export const confirmTotp = command('agentTotp.confirm', (ctx, params: ByAgent & { step: number | null; sealedSecret: string }): readonly string[] | null => {
   const agent = requireConfirmed(ctx, params.sessionId);
   const { totp } = factorsOf(ctx, agent.id);
   if (totp === undefined || totp.confirmedAt !== null) refuse('not_found');
-  if (params.step === null) refuse('invalid_code');
+  if (params.step === null || params.sealedSecret !== totp.sealedSecret) refuse('invalid_code');
   putTotp(ctx, agent.id, { ...totp, lastStep: params.step, confirmedAt: ctx.at });
   return tellAdded(ctx, agent, { ...params, method: 'totp', what: 'An authenticator app was added' });
 });

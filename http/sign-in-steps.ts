@@ -1,5 +1,6 @@
 // What was asked and not answered yet on the way in: a second factor after a password, a passkey's signature. Each is a challenge that
-// counts once, for some minutes. In memory: who is asked when the process ends begins again. Bounded: the oldest goes.
+// counts once, for some minutes. In memory: who is asked when the process ends begins again. Bounded: the oldest goes, of an agent with too
+// many its own and of strangers a stranger's, so that nobody's tries put an end to another's.
 
 import type { Member, SignedIn } from '../engine/joining.ts';
 import type { SignInOrigin } from '../engine/known-origins.ts';
@@ -25,6 +26,7 @@ export type Step =
 
 interface Waiting {
   readonly step: Step;
+  readonly owner: string;
   readonly endsMs: number;
   wrong: number;
 }
@@ -33,6 +35,10 @@ export const stepMs = 5 * 60_000;
 /** Then the password has to be shown again. */
 const maxWrong = 5;
 const maxSteps = 20_000;
+/** Of those whom nobody has shown anything of yet. */
+const maxOfStrangers = maxSteps / 2;
+/** Of one agent: more than the passwords that may be tried while a challenge lasts, so that who knows the password alone ends none of its owner's. */
+const maxOfAgent = 30;
 /** WebAuthn §13.4.3 asks for 16 at the least. */
 const challengeBytes = 32;
 
@@ -41,6 +47,8 @@ export class SignInSteps {
   readonly #ids: Pick<Ids, 'secret'>;
   /** The oldest first. */
   readonly #asked = new Map<string, Waiting>();
+  /** How many each owner has. */
+  readonly #counts = new Map<string, number>();
 
   constructor(clock: Pick<Clock, 'now'>, ids: Pick<Ids, 'secret'>) {
     this.#clock = clock;
@@ -52,10 +60,13 @@ export class SignInSteps {
     const now = this.#clock.now();
     for (const [challenge, { endsMs }] of this.#asked) {
       if (endsMs > now && this.#asked.size < maxSteps) break;
-      this.#asked.delete(challenge);
+      this.end(challenge);
     }
+    const owner = ownerOf(step);
+    if ((this.#counts.get(owner) ?? 0) >= (owner === strangers ? maxOfStrangers : maxOfAgent)) this.#endOldestOf(owner);
     const challenge = this.#ids.secret(challengeBytes);
-    this.#asked.set(challenge, { step, endsMs: now + stepMs, wrong: 0 });
+    this.#asked.set(challenge, { step, owner, endsMs: now + stepMs, wrong: 0 });
+    this.#counts.set(owner, (this.#counts.get(owner) ?? 0) + 1);
     return challenge;
   }
 
@@ -72,17 +83,38 @@ export class SignInSteps {
 
   /** It was answered. False for one of two that answer it at once. */
   end(challenge: string): boolean {
-    return this.#asked.delete(challenge);
+    const asked = this.#asked.get(challenge);
+    if (asked === undefined) return false;
+    this.#asked.delete(challenge);
+    const left = (this.#counts.get(asked.owner) ?? 0) - 1;
+    if (left > 0) this.#counts.set(asked.owner, left);
+    else this.#counts.delete(asked.owner);
+    return true;
   }
 
   noteWrong(challenge: string): void {
     const asked = this.#asked.get(challenge);
     if (asked === undefined) return;
     asked.wrong += 1;
-    if (asked.wrong >= maxWrong) this.#asked.delete(challenge);
+    if (asked.wrong >= maxWrong) this.end(challenge);
   }
 
   get size(): number {
     return this.#asked.size;
   }
+
+  #endOldestOf(owner: string): void {
+    for (const [challenge, asked] of this.#asked) {
+      if (asked.owner !== owner) continue;
+      this.end(challenge);
+      return;
+    }
+  }
+}
+
+const strangers = '';
+
+function ownerOf(step: Step): string {
+  if (step.kind === 'passkey') return strangers;
+  return 'member' in step ? step.member.agent.id : step.agentId;
 }

@@ -1,6 +1,11 @@
 // What agents show beside their password: an authenticator app, passkeys, recovery codes; and a workspace that requires it.
 
 import t from 'tap';
+import { listSessions } from '../engine/agent-sessions.ts';
+import { giveConsent } from '../engine/oauth.ts';
+import { systemCaller } from '../engine/runtime/command.ts';
+import { confirmTotp, factorsOf } from '../engine/second-factors.ts';
+import { SignInSteps } from '../http/sign-in-steps.ts';
 import { decide, registerApp, request } from './support/oauth.ts';
 import { addPasskey, codeOf, enrolApp, origin, Passkey } from './support/second-factors.ts';
 import { password, type Person, type Service, startService } from './support/service.ts';
@@ -110,6 +115,40 @@ t.test('an authenticator app', async (t) => {
     t.match(await service.get('/me', agent.token), { status: 401, body: { error: 'token_revoked' } });
     t.equal((await service.get('/me', passed.body.token)).status, 200);
   });
+});
+
+t.test('a first code is held against the secret that it is of, though the app was begun anew meanwhile', async (t) => {
+  const service = await startService(t);
+  const { workspaceId, agentId, token } = await service.workspace();
+  const { engine } = service.running.services;
+  const caller = { kind: 'agent', agentId } as const;
+  await service.post('/me/totp', undefined, token);
+  const view = engine.workspace(workspaceId)?.view(caller);
+  if (view === undefined) throw new Error('the workspace is there');
+  const former = factorsOf(view, agentId).totp?.sealedSecret ?? '';
+  await service.post('/me/totp', undefined, token);
+  const [session] = listSessions(view, undefined);
+  const params = { sessionId: session?.id, origin: { address: '', userAgent: null }, step: 1, sealedSecret: former };
+  await t.rejects(engine.execute(confirmTotp, { workspaceId, caller, params }), { message: 'This is not right, or was used before.' });
+  t.match(await service.get('/me/security', token), { body: { totp: null } });
+});
+
+t.test('what waits for an answer is bounded by whom it is asked of', (t) => {
+  let count = 0;
+  const steps = new SignInSteps({ now: () => 0 }, { secret: () => `challenge ${(count += 1)}` });
+  const agents = Array.from({ length: 100 }, (_, index) => steps.ask({ kind: 'confirm', agentId: `agent ${index}` }));
+  const own = Array.from({ length: 31 }, () => steps.ask({ kind: 'create', agentId: 'greedy' }));
+  t.equal(steps.find(own[0] ?? ''), undefined, 'an agent with too many loses its own oldest');
+  t.match(steps.find(own[1] ?? ''), { agentId: 'greedy' });
+  t.equal(steps.end(own[1] ?? ''), true);
+  steps.ask({ kind: 'create', agentId: 'greedy' });
+  t.match(steps.find(own[2] ?? ''), { agentId: 'greedy' }, 'what was answered counts no more');
+  const strangers = Array.from({ length: 25_000 }, () => steps.ask({ kind: 'passkey' }));
+  t.equal(steps.find(strangers[0] ?? ''), undefined);
+  t.match(steps.find(strangers.at(-1) ?? ''), { kind: 'passkey' });
+  t.ok(agents.every((challenge) => steps.find(challenge) !== undefined), 'strangers put an end to their own alone');
+  t.equal(steps.size, 100 + 30 + 10_000);
+  t.end();
 });
 
 t.test('changing them needs to have shown a moment ago who one is', async (t) => {
@@ -297,6 +336,11 @@ t.test('[4.2] allowing an app needs it, too', async (t) => {
     t.match(await decide(service, { ...request(other), challenge: consent, code, decision: 'allow' }), { status: 401, text: /Sign in again/ });
     t.match(await showing(service, consent, { code }), { status: 410 });
     t.match(await decide(service, { ...asks, challenge: await challengeOf(service, owner), code, decision: 'allow' }), { status: 401, text: /Sign in again/ });
+  });
+
+  t.test('a password that was changed while it was looked at allows nothing', async (t) => {
+    const params = { clientId: app.clientId, appName: 'Reports', agentId: agent.agentId, redirectUri: 'https://app.example/', scopes: ['agents:read'], codeChallenge: null, passwordHash: 'the former one' };
+    await t.rejects(service.running.services.engine.execute(giveConsent, { workspaceId: owner.workspaceId, caller: systemCaller, params }), { message: 'The email or the password is wrong.' });
   });
 
   t.test('who must set one up first allows nothing', async (t) => {

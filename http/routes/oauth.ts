@@ -40,6 +40,7 @@ type Parameters = { readonly [Name in keyof typeof AuthorizationParameters]?: st
 
 /** A server that serves many people refreshes for each of them once an hour. */
 const tokensPerMinute = 600;
+const wrongPair = 'The email or the password is wrong.';
 
 export const oauthRoutes = [
   route({
@@ -99,11 +100,11 @@ export const oauthRoutes = [
       const again = (problem: string, status: number): RawReply => ({ ...consent(services, request, { parameters, email, problem }), status });
       if (challenge !== undefined) return answerSecondFactor(services, { request, parameters, again, challenge, proof: proofOf(code, passkey) });
       const found = await findByPassword(services, { email, password, origin, operation: 'oauth.decide' });
-      if (found === undefined) return again('The email or the password is wrong.', 401);
+      if (found === undefined) return again(wrongPair, 401);
       const problem = problemOf(services, request, found);
       if (problem !== undefined) return again(problem, 403);
       const view = services.engine.workspace(found.workspace.id)?.view(systemCaller);
-      if (view === undefined || !hasSecondFactor(view, found.agent.id)) return allow(services, request, { member: found, origin });
+      if (view === undefined || !hasSecondFactor(view, found.agent.id)) return allow(services, request, { member: found, origin, again });
       const question = await askSecondFactor(services, view, { kind: 'consent', member: found, origin, clientId: request.app.clientId });
       return secondFactor(request, { parameters, question, problem: undefined });
     },
@@ -242,10 +243,15 @@ function problemOf(services: Services, request: SoundRequest, { agent, workspace
   return view !== undefined && isWithoutRequiredFactor(view, agent.id) ? 'Your workspace requires a second factor. Sign in to Switchboard and set one up first.' : undefined;
 }
 
-async function allow(services: Services, request: SoundRequest, { member: { agent, workspace }, origin }: Asked): Promise<RawReply> {
+async function allow(services: Services, request: SoundRequest, { member: { agent, workspace }, origin, again }: Asked & Pick<SecondAnswer, 'again'>): Promise<RawReply> {
   const { redirectUri, codeChallenge, app } = request;
-  const params = { clientId: app.clientId, appName: app.name, agentId: agent.id, redirectUri, scopes: request.scopes, codeChallenge, origin };
-  return goBack(services, request, { code: await services.engine.execute(giveConsent, { workspaceId: workspace.id, caller: systemCaller, params }) });
+  const params = { clientId: app.clientId, appName: app.name, agentId: agent.id, passwordHash: agent.passwordHash, redirectUri, scopes: request.scopes, codeChallenge, origin };
+  try {
+    return goBack(services, request, { code: await services.engine.execute(giveConsent, { workspaceId: workspace.id, caller: systemCaller, params }) });
+  } catch (error) {
+    if (error instanceof Refusal && error.slug === 'invalid_credentials') return again(wrongPair, 401);
+    throw error;
+  }
 }
 
 interface SecondAnswer {
@@ -273,7 +279,7 @@ async function answerSecondFactor(services: Services, { request, parameters, aga
     return { ...secondFactor(request, { parameters, question: await questionOf(services, view, { step, challenge }), problem: error.message }), status: 401 };
   }
   const problem = problemOf(services, request, member);
-  return problem === undefined ? allow(services, request, { member, origin: step.origin }) : again(problem, 403);
+  return problem === undefined ? allow(services, request, { member, origin: step.origin, again }) : again(problem, 403);
 }
 
 /** Six digits are the app's; anything else that is typed is a recovery code. What is no signature proves nothing. */

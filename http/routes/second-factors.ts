@@ -152,9 +152,9 @@ export const secondFactorRoutes = [
       const tried = ownTry(agent.id);
       services.signInGuard.requireTry(tried);
       const { totp } = factorsOf(viewOf(services, call), agent.id);
-      const secret = totp === undefined ? refuse('not_found') : services.secrets.open(totp.sealedSecret, totpName(workspaceId, agent.id));
-      const step = await services.totp.stepOf({ secret, code: body.code, nowMs: services.clock.now() });
-      return { recoveryCodes: await services.engine.execute(confirmTotp, { workspaceId, caller, params: { sessionId, origin, step: step ?? null } }) };
+      const { sealedSecret } = totp ?? refuse('not_found');
+      const step = await services.totp.stepOf({ secret: services.secrets.open(sealedSecret, totpName(workspaceId, agent.id)), code: body.code, nowMs: services.clock.now() });
+      return { recoveryCodes: await services.engine.execute(confirmTotp, { workspaceId, caller, params: { sessionId, origin, step: step ?? null, sealedSecret } }) };
     },
   }),
 
