@@ -91,6 +91,8 @@ export const changeWebhook = command('webhook.update', (ctx, params: WebhookOf &
   };
   // What an app may no longer read of what it asked for is left out; who asks anew, or takes over, must be able to read it. The names are the route's.
   if (before.feed === 'events' && (wanted !== undefined || !isAppsOwn)) requireReadable(after.events as readonly (EventType | '*')[], params.grant);
+  // It goes on to be told what the app may read, which may be more than the key may.
+  if (after.url !== before.url && before.appId !== null && params.grant?.by === 'key' && !allows(params.grant, null)) refuse('insufficient_scope', { message: 'A key that is not for everything cannot send an app\'s webhook elsewhere.', detail: { scope: '*' } });
   putWebhook(ctx, after);
   if (after.failingSince === null) ctx.clearDeadline(disableDeadline, after.id);
   auditChange(ctx, { action: 'webhook.updated', targetKind: 'webhook', targetId: after.id, before: webhookView(ctx, before), after: webhookView(ctx, after) });

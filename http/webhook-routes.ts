@@ -72,7 +72,7 @@ export function commonWebhookRoutes({ feed, noun, path, tag, access, eventNames,
       summary: 'Change a webhook',
       description:
         'What waits goes to the new address. status active takes up again one that was disabled, disabled rests it; what comes meanwhile is not sent later. ' +
-        'Who saves a webhook of the workspace answers for it from then on: it lives by that admin\'s rights, or by the key\'s. An app\'s stays the app\'s.',
+        'Who saves a webhook of the workspace answers for it from then on: it lives by that admin\'s rights, or by the key\'s. An app\'s stays the app\'s; a key sends it elsewhere only if it is for everything.',
       params: ById,
       body: Type.Object(
         { url: Type.Optional(Url), events: Type.Optional(Type.Array(EventName, { minItems: 1, maxItems: 100 })), description: Type.Optional(Description), status: Type.Optional(Type.Enum(['active', 'disabled'])) },

@@ -81,6 +81,17 @@ t.test('[decisions, After the audit] an app\'s webhook', async (t) => {
     t.same(await happen(receiver), [], 'nor another admin');
   });
 
+  t.test('is sent elsewhere by no key that may not read all of what the app may', async (t) => {
+    const { id, receiver } = await scene();
+    const elsewhere = await Receiver.start(t);
+    const key = await makeKey(service, owner, { scopes: ['webhooks:write', 'conversations:read'] });
+    t.match(await service.patch(`/webhooks/${id}`, { url: elsewhere.url, events: ['conversation.created'] }, key), { status: 403, body: { error: 'insufficient_scope', detail: { scope: '*' } } });
+    t.equal((await service.patch(`/webhooks/${id}`, { url: receiver.url, events: ['conversation.created'] }, key)).status, 200, 'what leaves it where it is');
+    const forAll = await makeKey(service, owner, { scopes: ['*'] });
+    t.equal((await service.patch(`/webhooks/${id}`, { url: elsewhere.url }, forAll)).status, 200);
+    t.same(await happen(elsewhere), ['conversation.created']);
+  });
+
   t.test('not when its admin leaves', async (t) => {
     const { admin, receiver } = await scene();
     await service.delete(`/agents/${admin.agentId}`, owner.token);
