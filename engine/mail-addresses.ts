@@ -41,9 +41,9 @@ export function comparable(address: string): string {
   return (canonicalAddress(address) ?? address).toLowerCase();
 }
 
-/** Those of a header that names several, parted by commas outside of quotes and brackets. */
+/** Those of a header that names several, parted by commas outside of quotes and brackets. A quote that does not end lasts to the end, so that none is looked for twice. */
 export function parseMailboxes(text: string): Mailbox[] {
-  const parts = text.match(/(?:"(?:[^"\\]|\\.)*"|<[^<>]*>|[^,])+/g) ?? [];
+  const parts = text.match(/(?:"(?:[^"\\]|\\[^])*(?:"|\\?$)|<[^<>]*>|[^,])+/g) ?? [];
   return parts.flatMap((part) => parseMailbox(part.trim()) ?? []);
 }
 

@@ -106,6 +106,9 @@ t.test('[RFC 5322] names that stand in one header', async (t) => {
   t.same(parseMailboxes('"Ann, of Cups" <ann@a.example>, ben@b.example , <Cleo@c.example>,,nobody').map(({ address }) => address), ['ann@a.example', 'ben@b.example', 'cleo@c.example']);
   t.same(parseMailboxes(''), []);
   t.equal(parseMailboxes(`${'"'.repeat(50_000)}<`.repeat(4)).length, 0, 'a hostile one costs no more than any other');
+  t.equal(parseMailboxes(`"${'\\"'.repeat(400_000)}`).length, 0, 'nor does a quote that never ends');
+  t.equal(parseMailboxes(`"${'\\"'.repeat(400_000)}\\\n<`).length, 0);
+  t.same(parseMailboxes('ann@a.example, "Ben, <ben@b.example>').map(({ address }) => address), ['ann@a.example', 'ben@b.example'], 'what stands behind it is read all the same');
 });
 
 t.test('copies', async (t) => {
