@@ -107,14 +107,13 @@ export class FrameBudget {
     return entry;
   }
 
-  /** The oldest without a socket, as far as one is found soon: what stays then is bounded by the sockets. */
+  /** The oldest without a socket, as far as one is found soon. Those before it get in line again, so that what stays is bounded by the sockets. */
   #forgetOne(): void {
     let looked = 0;
-    for (const [network, { sockets }] of this.#networks) {
-      if (sockets === 0) {
-        this.#networks.delete(network);
-        return;
-      }
+    for (const [network, entry] of this.#networks) {
+      this.#networks.delete(network);
+      if (entry.sockets === 0) return;
+      this.#networks.set(network, entry);
       looked += 1;
       if (looked === lookedAtOnce) return;
     }

@@ -115,3 +115,16 @@ t.test('a network has a thousand sockets and opens six hundred in a minute; what
   }
   t.ok(budget.size <= 10_001);
 });
+
+t.test('networks that come and go are forgotten, however many others stay', async (t) => {
+  const budget = new FrameBudget({ now: () => 0 }, { isOn: true, callsPerMinute: 600, maxSockets: 1000 });
+  for (let stays = 0; stays < 100; stays += 1) t.ok(budget.open(`stays ${stays}`));
+  for (let comes = 0; comes < 12_000; comes += 1) {
+    const one = budget.open(`comes ${comes}`);
+    if (one === undefined) throw new Error('not opened');
+    budget.close(one);
+  }
+  // The hundred before the first that may go cost a few rounds.
+  t.ok(budget.size <= 10_010, `${budget.size} are remembered`);
+  t.equal(budget.open('stays 0')?.network, 'stays 0');
+});
