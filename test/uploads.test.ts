@@ -1,6 +1,6 @@
 // Links, what may be sent by them, how it is served, and the room that is kept for it. Specification 4.9, 7, 8; decisions 4.9.
 
-import { cpSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { createConnection, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -444,6 +444,18 @@ t.test('[4.9] STORAGE_PROVIDER=none: uploads answer storage_not_configured', asy
     await service.post('/widget/uploads/presigned', link, customer.token),
     await service.post('/uploads/import-from-url', { url: 'https://example.com/a.png' }, owner.token),
   ]) t.same([answer.status, answer.body.error], [503, 'storage_not_configured']);
+});
+
+t.test('[operations] files of a workspace that is damaged are there, by the names in their addresses', async (t) => {
+  const { service, owner } = await start(t);
+  const { uploadUrl, publicUrl } = await linked(service, owner, { filename: 'Größe.txt', size: 5 });
+  t.equal((await put(service, uploadUrl, 'hello')).status, 200);
+  await service.stop();
+  writeFileSync(join(service.dataDir, 'workspaces', `${owner.workspaceId}.db`), 'this is no database'.repeat(1000));
+  const after = await startService(t, { dataDir: service.dataDir, clock: service.clock });
+  t.equal((await after.get('/me', owner.token)).status, 503);
+  const file = await read(after, publicUrl);
+  t.same([file.status, await file.text(), file.headers.get('content-disposition')], [200, 'hello', 'attachment; filename="Gro-e.txt"']);
 });
 
 t.test('[4.9] what was on its way when the process died is given up after the restart', async (t) => {

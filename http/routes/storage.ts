@@ -6,6 +6,7 @@ import Type from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { acceptedType, isBorneOut, isUnknownType, servedType, telltaleBytes, unrunnable } from '../../engine/media-types.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
+import { type Engine, WorkspaceUnavailable } from '../../engine/runtime/engine.ts';
 import { abandonUpload, beginUpload, nameOfUpload, settleUpload } from '../../engine/uploads.ts';
 import { dispositionOf } from '../file-names.ts';
 import { type RawReply, route } from '../route.ts';
@@ -94,8 +95,7 @@ export const storageRoutes = [
       const { size } = (await objects.find(key)) ?? refuse('not_found');
       const etag = etagOf(params.uploadId);
       await engine.whenOpen(params.workspaceId);
-      const view = engine.workspace(params.workspaceId)?.view(systemCaller);
-      const about = { ...headersOf(key, view && nameOfUpload(view, key)), ETag: etag };
+      const about = { ...headersOf(key, nameIn(engine, params.workspaceId, key)), ETag: etag };
       const whole = { byteLength: size, parts: objects.read(key, { start: 0, end: size - 1 }) };
       if (names(headers['if-none-match'], etag)) return { status: 304, headers: about, body: whole };
       const condition = headers['if-range'];
@@ -110,6 +110,17 @@ export const storageRoutes = [
 
 function keyOf({ workspaceId, kind, uploadId, filename }: { workspaceId: string; kind: string; uploadId: string; filename: string }): string {
   return `${workspaceId}/${kind}/${uploadId}/${filename}`;
+}
+
+/** Undefined where it is not known; a file is there even while its workspace cannot be read. */
+function nameIn(engine: Engine, workspaceId: string, key: string): string | undefined {
+  try {
+    const view = engine.workspace(workspaceId)?.view(systemCaller);
+    return view && nameOfUpload(view, key);
+  } catch (error) {
+    if (error instanceof WorkspaceUnavailable) return undefined;
+    throw error;
+  }
 }
 
 /** A store is told how much comes before it comes. */
