@@ -31,3 +31,14 @@ t.test('[4.20] bytes of which nobody said what they are: UTF-8 where they are, e
   writeFileSync(join(folder, 'utf8'), 'From: Jürgen <j@latin.example>\nSubject: Größe 🎉\n\nx\n');
   t.match(await readParts(join(folder, 'utf8')), { subject: 'Größe 🎉', from: { name: 'Jürgen' }, text: 'x\n' });
 });
+
+t.test('of a mail to thousands the first thousand are told, the whole of it is taken', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'switchboard-parts-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const to = Array.from({ length: 800 }, (_, index) => `to${index}@a.example`);
+  const cc = Array.from({ length: 800 }, (_, index) => `cc${index}@a.example`);
+  writeFileSync(join(folder, 'many'), `From: j@a.example\r\nTo: ${to.join(',\r\n ')}\r\nCc: ${cc.join(',\r\n ')}\r\nSubject: All\r\n\r\nx\r\n`);
+  const parts = await readParts(join(folder, 'many'));
+  t.same(parts.recipients, [...to, ...cc.slice(0, 200)]);
+  t.match(parts, { subject: 'All', text: 'x\n' });
+});

@@ -58,6 +58,8 @@ const maxAttachments = 100;
 const maxReportPartBytes = 64 * 1024;
 const reportParts: ReadonlySet<string> = new Set(['message/delivery-status', 'message/global-delivery-status', 'message/rfc822', 'message/global', 'text/rfc822-headers', 'message/global-headers']);
 
+/** Named in its header; each is looked up on the loop. More than an invitation to a wedding names. */
+const maxRecipients = 1000;
 /** Of text and HTML together, as they came: the parser holds them whole, several times over. */
 const maxTextBytes = 4 * 1024 * 1024;
 
@@ -114,7 +116,7 @@ export async function readParts(path: string): Promise<MailParts> {
     messageId: header('message-id') ?? '',
     from,
     replyTo: addressesOf(headers.get('reply-to')),
-    recipients: [...addressesOf(headers.get('to')), ...addressesOf(headers.get('cc'))].map(({ address }) => address),
+    recipients: [...addressesOf(headers.get('to')), ...addressesOf(headers.get('cc'))].slice(0, maxRecipients).map(({ address }) => address),
     subject: String(headers.get('subject') ?? ''),
     ...content,
     isTextCut,
