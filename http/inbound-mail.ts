@@ -39,7 +39,7 @@ export interface InboundMail {
   receiveWebhook(workspaceId: string, mail: WebhookMail): Promise<void>;
   /** Rejects with UnacceptableMail when it will never be taken. */
   receiveSmtp(mail: ReceivedMail): Promise<void>;
-  /** A mail that the service wrote for this workspace came back. False when that is not what it says. */
+  /** A mail that the service wrote for this workspace came back. False when that is not what it says. Rejects with UnacceptableMail when it will never be taken. */
   receiveReturn(workspaceId: string, mail: ReceivedMail): Promise<boolean>;
 }
 
@@ -73,6 +73,19 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
     const workspaceId = workspaceIdOfAddress(directory, address, mailHost);
     const view = workspaceId === undefined ? undefined : engine.workspace(workspaceId)?.view(systemCaller);
     return view !== undefined && takesMailAt(view, address, mailHost) !== undefined ? workspaceId : undefined;
+  }
+
+  /** No other workspace is looked into, whose file may be damaged: that is none of this one's mail. */
+  function isAddressOf(workspaceId: string, address: string): boolean {
+    return workspaceIdOfAddress(directory, address, mailHost) === workspaceId && workspaceOfAddress(address) === workspaceId;
+  }
+
+  /** A mail taken apart. Rejects with UnacceptableMail for one that is no other the next time. */
+  async function read(received: ReceivedMail): Promise<ReadMail> {
+    return reader.file(received).catch((error: unknown): never => {
+      if (error instanceof Error && error.name === 'MailTooComplex') throw new UnacceptableMail(error.message, { cause: error });
+      throw error;
+    });
   }
 
   /** Gives the mail to the workspace; its files are stored first, and not at all when it is sure to be dropped. */
@@ -141,7 +154,7 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
       const text = mail.text == null || (mail.text.trim() === '' && html !== null) ? null : mail.text;
       if (text === null && html === null) refuseField('invalid_body', 'text', 'or html is required');
       const recipients = mail.to.flatMap((entry) => parseMailbox(entry)?.address ?? []);
-      const isOurs = (address: string): boolean => workspaceOfAddress(address) === workspaceId;
+      const isOurs = (address: string): boolean => isAddressOf(workspaceId, address);
       const attachments = copiesOf(workspaceId, mail);
       const { replyTo = '', ...headers } = headersOf(mail.headers ?? {});
       await take(
@@ -167,17 +180,14 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
 
     async receiveReturn(workspaceId, received) {
       if (engine.workspace(workspaceId) === undefined) return false;
-      const { bounce } = await reader.file(received);
+      const { bounce } = await read(received);
       if (bounce === null) return false;
       await engine.execute(receiveBounce, { workspaceId, caller: systemCaller, params: { bounce } });
       return true;
     },
 
     async receiveSmtp(received) {
-      const mail = await reader.file(received).catch((error: unknown): never => {
-        if (error instanceof Error && error.name === 'MailTooComplex') throw new UnacceptableMail(error.message, { cause: error });
-        throw error;
-      });
+      const mail = await read(received);
       const from = senderOf(mail, received.envelope.sender);
       const replyTo = mail.replyTo.slice(0, maxReplyTo).flatMap(({ address, name }) => mailboxOf(address, name) ?? []);
       const byWorkspace = Map.groupBy(received.recipients.map(comparable), workspaceOfAddress);
@@ -187,7 +197,7 @@ export function createInboundMail(ports: InboundMailPorts): InboundMail {
         const { messageId, subject, text, html, body, bodyHtml, authentication, bounce } = mail;
         // Nobody can be answered who gives no address to answer to: a machine's notice (RFC 5321 §4.5.5).
         const headers = received.envelope.sender === '' ? { ...mail.headers, autoSubmitted: mail.headers.autoSubmitted ?? 'auto-generated' } : mail.headers;
-        const otherRecipients = mail.recipients.flatMap((address) => parseMailbox(address)?.address ?? []).filter((address) => workspaceOfAddress(address) !== workspaceId);
+        const otherRecipients = mail.recipients.flatMap((address) => parseMailbox(address)?.address ?? []).filter((address) => !isAddressOf(workspaceId, address));
         const incoming: IncomingMail = { messageId, from, replyTo, ourAddresses, otherRecipients, subject, text, html, body, bodyHtml, headers, attachments: [], authentication, bounce };
         await take(workspaceId, incoming, { store: () => storeFiles(workspaceId, mail) });
       }

@@ -350,6 +350,12 @@ t.test('[operations] a workspace whose file is damaged keeps its domain; mail fo
   t.match(await second.post('/email/domain', { domain: 'shop.example' }, other.token), { status: 409, body: { error: 'conflict' } });
   const raw = 'From: carla@customer.example\r\nSubject: Hello\r\n\r\nHello\r\n';
   t.match(await sendRaw(second.running.smtpPort ?? 0, { from: 'carla@customer.example', to: 'anybody@shop.example', raw }).catch((error: Error) => error.message), /451/);
+
+  const { address, secret } = await second.mailbox(other);
+  const copied = `From: carla@customer.example\r\nTo: ${address}\r\nCc: anybody@shop.example\r\nSubject: For both\r\n\r\nHello\r\n`;
+  t.match(await sendRaw(second.running.smtpPort ?? 0, { from: 'carla@customer.example', to: address, raw: copied }), /^250/, 'who is copied has no say in mail for others');
+  t.match(await second.deliver({ address, secret }, { to: [address, 'anybody@shop.example'], subject: 'For both again' }), { status: 200 });
+  t.equal((await second.tickets(other.token)).length, 2);
 });
 
 t.test('[7 Email domain] 502 when the provider fails, 503 when there is none', async (t) => {

@@ -46,6 +46,9 @@ t.test('an invitation that comes back is told to who sent it; nothing is told of
   t.equal(told.parsed.subject, 'An invitation did not arrive');
   t.match(told.parsed.text, /Lee to lee@typo\.example could not be delivered: 5\.1\.1 550 5\.1\.1 no such user/);
   t.match(await back(told), /^250/, 'a notice that comes back is told to nobody');
+  const parts = '--b\r\nContent-Disposition: attachment; filename=a\r\n\r\n'.repeat(101);
+  const intricate = sendRaw(port, { from: '', to: invitation.envelope.from, raw: `From: MAILER-DAEMON@mx.example\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n${parts}--b--\r\n` });
+  t.match(await intricate.catch((error: Error) => error.message), /554/, 'what cannot be read is not asked for again');
 
   sink.refuse('kim@typo.example', 550, '5.1.1 no such user here');
   t.equal((await service.post('/agents/invite', { ...invite, email: 'kim@typo.example' }, owner.token)).status, 201);
