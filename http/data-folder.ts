@@ -56,17 +56,18 @@ const forOthers = 0o077;
 function closeToOthers(dataDir: string): string[] {
   const left: string[] = [];
   const close = (path: string, { isWhole }: { isWhole: boolean }): void => {
-    // Gone since it was listed, or a link to nowhere.
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found === undefined) return;
-    const isOpen = (found.mode & forOthers) !== 0;
-    if (found.isDirectory() && (isOpen || isWhole)) for (const entry of readdirSync(path, { withFileTypes: true })) if (isWhole || !entry.isSymbolicLink()) close(join(path, entry.name), { isWhole: false });
-    // A folder comes after what is in it: one that is closed has been done to the end.
-    if (!isOpen) return;
     try {
-      chmodSync(path, found.mode & ~forOthers);
+      const found = statSync(path);
+      const isOpen = (found.mode & forOthers) !== 0;
+      if (found.isDirectory() && (isOpen || isWhole)) for (const entry of readdirSync(path, { withFileTypes: true })) if (isWhole || !entry.isSymbolicLink()) close(join(path, entry.name), { isWhole: false });
+      // A folder comes after what is in it: one that is closed has been done to the end.
+      if (isOpen) chmodSync(path, found.mode & ~forOthers);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+      const { code = '' } = error as NodeJS.ErrnoException;
+      // Gone since it was listed, or a link to nowhere.
+      if (code === 'ENOENT' || code === 'ELOOP') return;
+      // Somebody else's. What is in such a folder is nothing of ours either.
+      if (code !== 'EPERM' && (isWhole || code !== 'EACCES')) throw error;
       left.push(path);
     }
   };

@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
+import { takeDataFolder } from '../../http/data-folder.ts';
 import { Api, password } from '../support/api.ts';
 import { tempFolder } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
@@ -68,6 +69,29 @@ t.test('what is in the data folder is for its owner alone, whatever started the 
   t.same(openIn(dataDir), [], 'mails');
   t.equal((await runCommand(['restore', backup], { DATA_DIR: join(folder, 'again') })).code, 0);
   t.same(openIn(join(folder, 'again')), [], 'what is brought back');
+});
+
+t.test('what is somebody else\'s in the data folder is told of and left, and keeps nobody from starting', { skip: process.platform === 'win32' }, async (t) => {
+  const folder = tempFolder(t);
+  const [theirs, ours] = [join(folder, 'theirs'), join(folder, 'ours')];
+  for (const path of [theirs, ours]) mkdirSync(path);
+  writeFileSync(join(ours, 'file'), '');
+  for (const path of [ours, join(ours, 'file')]) chmodSync(path, 0o755);
+  chmodSync(theirs, 0o070);
+  for (const [name, to] of [['loop', 'loop'], ['nowhere', 'gone']] as const) symlinkSync(join(folder, to), join(folder, name));
+  // Root may read everywhere, so it is somebody else meanwhile.
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) for (const path of [folder, ours, join(ours, 'file')]) chownSync(path, 65_534, 65_534);
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    const held = takeDataFolder(folder);
+    t.same(held.openToOthers, [theirs]);
+    held.release();
+    t.same([folder, ours, join(ours, 'file')].map((path) => statSync(path).mode & 0o077), [0, 0, 0]);
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    chmodSync(theirs, 0o700);
+  }
 });
 
 t.test('a data folder that cannot be used: a message that names it, and exit 1', async (t) => {
