@@ -60,8 +60,8 @@ export function mailToCustomer(ctx: Context, conversation: ConversationRecord, m
     html: htmlPartOf(message),
     ...(answered === undefined ? {} : { inReplyTo: answered, references: chain.map(({ mailId }) => mailId) }),
   };
-  // The first of a thread in which the customer has mailed nothing.
-  const purpose = exchanged.length === 0 ? 'unasked' : 'answer';
+  // The first to somebody who has written nothing, neither by mail nor in the widget.
+  const purpose = exchanged.length === 0 && conversation.lastCustomerMessageAt === null ? 'unasked' : 'answer';
   const outboxId = enqueueMail(ctx, mail, { purpose, subjectId: message.id });
   for (const to of cc) enqueueMail(ctx, { ...mail, to, copyOf: { id: outboxId, to: mail.to } }, { purpose, subjectId: message.id });
   insertMail(ctx.db, {

@@ -89,6 +89,7 @@ export class Exchange {
         announcedBytes: Number(headers['content-length'] ?? 0),
         room: this.#room,
         whole: (body) => this.#finishInTurn(begun, body),
+        crumbled: () => this.#line.close(),
         failed: (why, isRead) => this.#respond(this.#parts.pipeline.failed(begun, why), !isRead),
       });
     }

@@ -18,6 +18,8 @@ export interface BodyOptions {
   readonly room: Pick<Room, 'take'>;
   /** Complete. The bytes are the library's, and good until this returns. */
   whole(body: Uint8Array): void;
+  /** It comes in more and smaller pieces than anybody means well with: what is here of them already is gone through to its end unless the connection is closed. */
+  crumbled(): void;
   /** `isRead`: the whole of it was let in, and the connection can serve another request. */
   failed(why: BodyFailure, isRead: boolean): void;
 }
@@ -69,7 +71,8 @@ export function readBody(incoming: Incoming, options: BodyOptions): { end(): voi
     if (state === 'ended') return;
     length += chunk.byteLength;
     if (!pieces.allow(chunk.byteLength)) {
-      fail('rate_limited');
+      end();
+      options.crumbled();
       return;
     }
     if (state === 'reading' && length > options.maxBytes) drain();

@@ -126,3 +126,19 @@ t.test('[RFC 6797] where people come over https they are told to stay with it', 
   const service = await startService(t, { env: { BASE_URL: 'https://help.example' } });
   for (const path of ['/healthz', '/nowhere', '/widget.js']) t.equal((await fetch(service.url + path)).headers.get('strict-transport-security'), 'max-age=31536000', path);
 });
+
+t.test('a body in small pieces is one body, and one that crumbles ends its connection', async (t) => {
+  const service = await startService(t);
+  const port = Number(new URL(service.url).port);
+  const head = 'POST /api/v1/auth/login HTTP/1.1\r\nHost: switchboard.test\r\nAccept: */*\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const inPieces = (text: string): string => [...text].map((letter) => `1\r\n${letter}\r\n`).join('');
+  const whole = await RawClient.open(t, port);
+  whole.write(`${head}${inPieces(JSON.stringify({ email: 'kim@example.com', password: 'x'.repeat(500) }))}0\r\n\r\n`);
+  t.match(await whole.answer(), { status: 401, body: { error: 'invalid_credentials' } });
+  for (const path of ['/auth/login', `/storage/${'0'.repeat(8)}-0000-4000-8000-000000000000/attachment/00000000-0000-4000-8000-000000000000/x.png`]) {
+    const crumbling = await RawClient.open(t, port);
+    await crumbling.written(`${head.replace('POST /api/v1/auth/login', path.startsWith('/auth') ? 'POST /api/v1/auth/login' : `PUT ${path}`)}${inPieces('x'.repeat(3000))}`);
+    await crumbling.closed();
+    t.ok(crumbling.isClosed, path);
+  }
+});
