@@ -89,10 +89,12 @@ export class FrameBudget {
     return all === undefined || (all.frames <= spenders * this.#maxFrames && all.bytes <= spenders * maxBytesOfSocket);
   }
 
-  /** Counts one that says nothing. False when it was one too many. */
-  takeMalformed({ spent }: SocketSpent): boolean {
+  /** Counts one that says nothing, which take() has counted as a frame. False when it was one too many, also of its network: a socket is soon opened again. */
+  takeMalformed({ spent, network }: SocketSpent): boolean {
+    const all = this.#networks.get(network)?.spent;
     spent.malformed += 1;
-    return !this.#isOn || spent.malformed <= maxMalformed;
+    if (all !== undefined) all.malformed += 1;
+    return !this.#isOn || (spent.malformed <= maxMalformed && (all === undefined || all.malformed <= spenders * maxMalformed));
   }
 
   /** Networks that are remembered. */

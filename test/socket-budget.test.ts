@@ -44,6 +44,26 @@ t.test('who goes on sending what is no frame is closed', async (t) => {
   t.match(await socket.closed, { code: 4429, reason: 'too many frames that are none' });
 });
 
+t.test('and so is the eleventh socket of a network that does, at its first', async (t) => {
+  const service = await startService(t);
+  const owner = await service.workspace();
+  for (let opened = 0; opened < 10; opened += 1) {
+    const socket = await service.agentSocket(owner.token);
+    for (let sent = 0; sent < 60; sent += 1) socket.send('x');
+    await socket.until(() => socket.frames.filter(({ type }) => type === 'error').length === 60);
+    await socket.close();
+  }
+  const last = await service.agentSocket(owner.token);
+  await last.flushed();
+  last.send('x');
+  t.match(await last.closed, { code: 4429 });
+  service.clock.advance(minute);
+  const later = await service.agentSocket(owner.token);
+  later.send('x');
+  await later.next('error');
+  await later.flushed();
+});
+
 t.test('[8] a call over the limit is refused without being read, under its id where that stands at the front', async (t) => {
   const service = await startService(t, { env: { RATE_LIMIT_PER_MINUTE: '3' } });
   const owner = await service.workspace();

@@ -21,27 +21,37 @@ function byAgent(name: string, what: string, of: (attacker: Attacker, token: str
   };
 }
 
-const year = 'from=2025-12-01&to=2026-11-20';
+const dayMs = 24 * 3600_000;
+const year = `range=custom&from=${new Date(Date.now() - 360 * dayMs).toISOString()}&to=${new Date().toISOString()}`;
 
 export const workspaceAttacks: readonly Attack[] = [
   byAgent('searches', 'searches for what is in every message', (attacker, token, serial) => attacker.request('GET', `/api/v1/conversations/search?q=${['lorem ipsum', 'o', 'sit amet dolor lorem'][serial % 3]?.replaceAll(' ', '+')}`, { token }), { fill: true }),
-  byAgent('reports', 'reports of a year, all of them', (attacker, token, serial) => attacker.request('GET', `/api/v1/reports/${['conversations', 'chats/total', 'agents/performance', 'customers', 'tickets/satisfaction'][serial % 5]}?${year}&granularity=day`, { token }), { fill: true }),
+  byAgent('reports', 'reports of a year, all of them', (attacker, token, serial) => attacker.request('GET', `/api/v1/reports/${['conversations', 'chats/total', 'agents/performance', 'customers', 'tickets/satisfaction'][serial % 5]}?${year}`, { token }), { fill: true }),
   byAgent('exports', 'links of report exports', (attacker, token) => attacker.request('GET', `/api/v1/reports/export?type=conversations&format=csv&${year}`, { token }), { fill: true }),
-  byAgent('patterns', 'patterns that are dear to match', (attacker, token) => attacker.request('POST', '/api/v1/url-match', { token, body: { condition: { operator: 'regex', value: '(a|b|ab|ba)*'.repeat(30) }, url: `https://x.example/${'ab'.repeat(900)}` } })),
+  byAgent('patterns', 'patterns that are dear to match', (attacker, token) => attacker.request('POST', '/api/v1/url-match', { token, body: { condition: { operator: 'regex', value: `${'(a|ab|b)*'.repeat(10)}c` }, url: `https://x.example/${'ab'.repeat(900)}` } })),
   byAgent('retrieval', 'questions to the knowledge base', (attacker, token, serial) => attacker.request('POST', '/api/v1/kb/search', { token, body: { query: `how do I send back order ${serial} ${'word '.repeat(80)}` } })),
   byAgent('articles', 'articles of 50,000 letters, embedded each', (attacker, token, serial) => attacker.request('POST', '/api/v1/kb/articles', { token, body: { title: `Article ${serial}`, body: `text ${serial} ${'lorem ipsum dolor sit amet. '.repeat(1700)}` } })),
   byAgent('invitations', 'invitations to made-up addresses', (attacker, token, serial) => attacker.request('POST', '/api/v1/agents/invite', { token, body: { email: `i${serial}@made-up.example`, name: 'Invited', role: 'agent' } })),
   byAgent('ticket-mails', 'tickets to one stranger, a mail each', (attacker, token, serial) => attacker.request('POST', '/api/v1/tickets', { token, body: { customerEmail: 'stranger@made-up.example', subject: `Buy ${serial}`, body: 'x'.repeat(5000) } })),
-  byAgent('codes', 'one-time codes to many numbers', (attacker, token, serial) => attacker.request('POST', '/api/v1/verify', { token, body: { to: `+1415555${String(serial % 10_000).padStart(4, '0')}`, channel: 'sms' } })),
   byAgent('numbers', 'phone numbers that are claimed', (attacker, token, serial) => attacker.request('POST', '/api/v1/phone-numbers', { token, body: { e164: `+1415555${String(serial % 10_000).padStart(4, '0')}`, displayName: 'Line', routingStrategy: 'all_agents' } })),
   byAgent('names', 'names, tags, saved replies: as many records as there can be', (attacker, token, serial) => attacker.request('POST', '/api/v1/saved-replies', { token, body: { title: `R ${serial}`, shortcut: `/r${serial}`, body: 'x'.repeat(10_000), scope: 'workspace' } })),
+  {
+    name: 'codes',
+    what: 'one-time codes to many numbers, by a live key',
+    async prepare(attacker) {
+      const { token } = await attacker.workspace();
+      const { key } = await attacker.caller.ask('POST', '/api-keys', { token, body: { name: 'Hostile', scopes: ['*'] } });
+      await attacker.caller.ask('POST', '/verify/services', { token, body: { name: 'Hostile' } });
+      return () => attacker.flood((serial) => attacker.request('POST', '/api/v1/verify', { token: key, body: { to: `+1415555${String(serial % 10_000).padStart(4, '0')}`, channel: 'sms' } }), { depth: 4 });
+    },
+  },
   {
     name: 'key-calls',
     what: 'an API key reads lists at full speed',
     async prepare(attacker) {
       const { token } = await attacker.workspace();
       const { key } = await attacker.caller.ask('POST', '/api-keys', { token, body: { name: 'Hostile', scopes: ['*'] } });
-      return () => attacker.flood((serial) => attacker.request('GET', `/api/v1/${['contacts', 'conversations/queue', 'visitors', 'agents'][serial % 4]}`, { token: key }), { depth: 16 });
+      return () => attacker.flood((serial) => attacker.request('GET', `/api/v1/${['contacts', 'conversations/queue', 'sites', 'agents'][serial % 4]}`, { token: key }), { depth: 16 });
     },
   },
   {
