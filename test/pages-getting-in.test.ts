@@ -126,7 +126,7 @@ t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
       for (const [path, token] of [['/sign-in'], ['/register'], ['/forgot-password'], ['/reset-password?token=x'], ['/join/x'], ['/welcome', owner.token], ['/account', owner.token]] as const) {
         const page = await pages.open(path, { colorScheme, ...(token === undefined ? {} : { token }) });
         await page.getByRole('heading', { level: 1 }).waitFor();
-        await page.locator('.loading').waitFor({ state: 'detached' });
+        await page.locator('.loading').first().waitFor({ state: 'detached' });
         // The two differ in their colours alone.
         t.same(await (colorScheme === 'light' ? barriersOf(page) : barriersOf(page, 'color-contrast')), [], `${path} ${colorScheme}`);
         await page.context().close();
