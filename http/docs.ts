@@ -1,7 +1,10 @@
-// The page at /docs: the OpenAPI document for people, without a script and without anything from elsewhere.
+// The page at /docs: the documents of the API and of its sockets for people, without a script and without anything from elsewhere.
 
 import { escapeHtml } from '../engine/text.ts';
 import { refusals } from '../engine/errors.ts';
+import { asyncApi } from './asyncapi.ts';
+import { fieldTable, prose } from './docs-fields.ts';
+import { socketContents, socketSections } from './docs-sockets.ts';
 import { shapeAt } from './error-shapes.ts';
 import { exampleOf } from './examples.ts';
 import { pagesTag } from './openapi.ts';
@@ -9,7 +12,9 @@ import { slugsOf } from './pipeline.ts';
 import { fullPath, type Route } from './route.ts';
 import { tagTexts } from './route-tags.ts';
 
-export function docsPage(everyRoute: readonly Route[], baseUrl: string): string {
+export function docsPage(everyRoute: readonly Route[], options: { baseUrl: string; version: string }): string {
+  const { baseUrl } = options;
+  const sockets = asyncApi(everyRoute, options);
   const routes = everyRoute.filter(({ tag }) => tag !== pagesTag);
   const tags = [...new Set(routes.map((route) => route.tag))];
   const of = (tag: string): readonly Route[] => routes.filter((route) => route.tag === tag);
@@ -24,11 +29,12 @@ export function docsPage(everyRoute: readonly Route[], baseUrl: string): string 
 <style>${style}</style>
 </head>
 <body>
-<nav aria-label="Contents"><strong>Switchboard API</strong><ul>${contents}</ul><p><a href="/api/v1/openapi.json">OpenAPI 3.1</a><br><a href="/api/v1/asyncapi.json">AsyncAPI 3.0</a></p></nav>
+<nav aria-label="Contents"><strong>Switchboard API</strong><ul>${contents}${socketContents(sockets)}</ul><p><a href="/api/v1/openapi.json">OpenAPI 3.1</a><br><a href="/api/v1/asyncapi.json">AsyncAPI 3.0</a></p></nav>
 <main>
 <h1>Switchboard API</h1>
 <p>Everything here is at <code>${escapeHtml(baseUrl)}</code>. Send <code>Accept: application/json</code>, <code>Content-Type: application/json</code> with a body, and <code>Authorization: Bearer …</code> with a token from register or login. Errors are <code>{statusCode, error, message, detail?}</code>; branch on <code>error</code>.</p>
 ${sections}
+${socketSections(sockets)}
 </main>
 </body>
 </html>`;
@@ -39,9 +45,9 @@ function article(route: Route, baseUrl: string): string {
   const who = access.kind === 'public' ? 'Anybody' : access.kind === 'signed' ? 'Whoever has the secret' : access.kind === 'visitor' ? 'The visitor' : access.role === 'admin' ? 'Admins' : access.role === 'senior' ? 'Admins and supervisors' : 'Agents';
   return `<article id="${escapeHtml(route.operation)}">
 <h3><span class="method ${route.method.toLowerCase()}">${route.method}</span> <code>${escapeHtml(fullPath(route))}</code></h3>
-<p><strong>${escapeHtml(route.summary)}.</strong> ${escapeHtml(route.description ?? '')}</p>
+<p><strong>${escapeHtml(route.summary)}.</strong> ${prose(route.description ?? '')}</p>
 <p class="who">${who}${scopeOf(route)} · <code>${escapeHtml(route.operation)}</code></p>
-${fields('Query', route.query)}${fields('Body', route.body)}${fields(`Answers ${route.reply.status}`, route.reply.schema)}${example(route, baseUrl)}
+${fieldTable('Query', route.query)}${fieldTable('Body', route.body)}${fieldTable(`Answers ${route.reply.status}`, route.reply.schema)}${example(route, baseUrl)}
 <p class="errors">Refuses with ${errorsOf(route)}</p>
 </article>`;
 }
@@ -66,62 +72,6 @@ function example(route: Route, baseUrl: string): string {
   return `<details><summary>Example</summary><pre>${escapeHtml(lines.join(' \\\n  '))}</pre></details>`;
 }
 
-/** TypeBox keeps JSON Schema, of which the page shows an object's own fields. */
-interface Shown {
-  readonly type?: string;
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly format?: string;
-  readonly anyOf?: readonly Shown[];
-  readonly allOf?: readonly Shown[];
-  readonly items?: Shown;
-  readonly properties?: Readonly<Record<string, Shown>>;
-  readonly required?: readonly string[];
-  readonly description?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly maxItems?: number;
-}
-
-function fields(title: string, schema: unknown): string {
-  const { properties, required = [] } = (schema ?? {}) as Shown;
-  if (properties === undefined || Object.keys(properties).length === 0) return '';
-  const rows = Object.entries(properties).map(
-    ([name, field]) =>
-      `<tr><th scope="row"><code>${escapeHtml(name)}</code>${required.includes(name) ? '' : ' <small>optional</small>'}</th><td>${escapeHtml(typeOf(field))}${nested(field)}</td><td>${escapeHtml(field.description ?? '')}</td></tr>`,
-  );
-  return `<details><summary>${escapeHtml(title)}</summary><table>${rows.join('')}</table></details>`;
-}
-
-/** The fields of what a field holds. */
-function nested(field: Shown): string {
-  if (field.properties !== undefined) return fields('Its fields', field);
-  if (field.items !== undefined) return nested(field.items);
-  return (field.anyOf ?? []).map(nested).join('');
-}
-
-function typeOf(field: Shown): string {
-  if (field.enum !== undefined) return field.enum.join(' | ');
-  if (field.const !== undefined) return String(field.const);
-  const several = field.anyOf ?? field.allOf;
-  if (several !== undefined) return several.map(typeOf).join(field.anyOf === undefined ? ', ' : ' | ');
-  if (field.items !== undefined) return `list of ${typeOf(field.items)}${field.maxItems === undefined ? '' : `, at most ${field.maxItems}`}`;
-  if (field.properties !== undefined && Object.keys(field.properties).length > 0) return `{${Object.keys(field.properties).join(', ')}}`;
-  const range = rangeOf(field);
-  return `${field.format ?? field.type ?? 'any'}${range === '' ? '' : `, ${range}`}`;
-}
-
-function rangeOf(field: Shown): string {
-  const low = field.minimum ?? field.minLength;
-  const high = field.maximum ?? field.maxLength;
-  const unit = field.type === 'string' ? ' characters' : '';
-  if (low !== undefined && high !== undefined) return `${low} to ${high}${unit}`;
-  if (high !== undefined) return `at most ${high}${unit}`;
-  return low === undefined ? '' : `at least ${low}${unit}`;
-}
-
 function slug(tag: string): string {
   return tag.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 }
@@ -139,10 +89,13 @@ main { padding: 2rem clamp(1rem, 4vw, 3rem) 6rem; max-width: 62rem; }
 h1 { margin-top: 0; font-size: 1.7rem; }
 h2 { margin: 3rem 0 0; padding-bottom: .4rem; border-bottom: 1px solid var(--line); font-size: 1.25rem; }
 article { padding: 1.2rem 0; border-bottom: 1px solid var(--line); }
-h3 { margin: 0; font-size: 1rem; overflow-wrap: anywhere; }
+h3, h4 { margin: 0; font-size: 1rem; overflow-wrap: anywhere; }
+h3.side { margin-top: 2rem; }
+.methods p { line-height: 1.9; }
 p { margin: .5rem 0; }
 code { font: .88em ui-monospace, monospace; }
 .method { display: inline-block; min-width: 4.2em; padding: .1em .5em; border-radius: .3em; background: var(--tint); border: 1px solid var(--line); font: 600 .75rem ui-monospace, monospace; text-align: center; }
+.frame { min-width: 6.4em; }
 .who, .errors, small { color: var(--soft); font-size: .85rem; }
 .errors code { margin-right: .3em; white-space: nowrap; }
 details { margin: .4rem 0; }
@@ -152,5 +105,11 @@ pre { overflow-x: auto; padding: .6rem .8rem; border: 1px solid var(--line); bor
 table { border-collapse: collapse; width: 100%; margin: .4rem 0; font-size: .88rem; }
 th, td { padding: .3rem .8rem .3rem 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; overflow-wrap: anywhere; }
 th { width: 15rem; }
-@media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; border: 0; } }
+@media (max-width: 50rem) {
+  body { display: block; }
+  nav { position: static; height: auto; border: 0; }
+  table, tbody, tr, th, td { display: block; width: auto; }
+  tr { padding: .3rem 0; border-top: 1px solid var(--line); }
+  th, td { padding: 0; border: 0; }
+}
 `;

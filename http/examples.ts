@@ -6,6 +6,7 @@ interface Shape {
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
+  readonly examples?: readonly unknown[];
   readonly format?: string;
   readonly pattern?: string;
   readonly minimum?: number;
@@ -81,6 +82,7 @@ export function exampleOf(schema: object): unknown {
 }
 
 function valueOf(shape: Shape, name: string | undefined): unknown {
+  if (shape.examples !== undefined) return shape.examples[0];
   if (shape.const !== undefined) return shape.const;
   if (shape.enum !== undefined) return shape.enum[0];
   if (shape.anyOf !== undefined) return valueOf(shape.anyOf[0] ?? {}, name);

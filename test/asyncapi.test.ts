@@ -3,7 +3,9 @@ import { Ajv } from 'ajv';
 import t from 'tap';
 import { asyncApi } from '../http/asyncapi.ts';
 import { events, type EventType } from '../engine/events.ts';
-import { problemOf } from './support/frames.ts';
+import { closeCodes } from '../http/session.ts';
+import { strictValidator } from '../http/validation.ts';
+import { closed, problemOf } from './support/frames.ts';
 import { type Service, startService } from './support/service.ts';
 
 // The specification's own JSON Schema of AsyncAPI 3.0.0, which brings its meta-schema along.
@@ -69,6 +71,29 @@ t.test('the AsyncAPI document', async (t) => {
       t.equal(new Set(callable).size, callable.length);
     }
     for (const named of ['message.send', 'conversation.status', 'conversation.assignToAgent', 'assignment.accept']) t.ok(document['x-methods'].agent.includes(named), `${named}, by the name that was decided`);
+  });
+
+  t.test('has an example of each frame, which its schema takes', async (t) => {
+    for (const channel of channelNames) for (const [key, { name, summary, payload, examples }] of Object.entries<any>(document.channels[channel].messages)) {
+      const [{ payload: example }] = examples;
+      t.match(summary, /^[A-Z].*\.$/, `${key} says what it is`);
+      t.same(strictValidator(closed(payload))(example), undefined, `${channel} ${key}: ${JSON.stringify(example)}`);
+      if (key.startsWith('server.')) t.equal(problemOf(channel, example), undefined, name);
+    }
+    for (const channel of channelNames) {
+      const { method, params } = document.channels[channel].messages['client.call'].examples[0].payload;
+      t.ok(document['x-methods'][channel].includes(method), 'a call names what can be called');
+      const named = service.running.routes.find(({ operation }) => operation === method);
+      t.same(Object.keys(params).sort(), [...Object.keys((named?.params as any)?.properties ?? {}), ...(named?.body as any).required].sort(), 'with what it takes');
+    }
+  });
+
+  t.test('says why a socket ends', async (t) => {
+    for (const channel of channelNames) {
+      const reasons = document.channels[channel]['x-close-codes'];
+      t.same(reasons.map(({ code }: { code: number }) => code), Object.values(closeCodes));
+      for (const { code, reason } of reasons) t.match(reason, /^[A-Z].*\.$/, String(code));
+    }
   });
 
   t.test('names the server by the address that customers and agents reach', async (t) => {

@@ -266,9 +266,36 @@ t.test('the OpenAPI document', async (t) => {
   t.test('the page for people has every route too', async (t) => {
     const { body: page } = await service.get('//docs');
     for (const route of routes) t.ok(page.includes(`<article id="${route.operation}">`) && page.includes(`<code>${fullPath(route)}</code>`), route.operation);
-    t.equal([...page.matchAll(/<article id=/g)].length, routes.length, 'and no page for people');
+    t.equal([...page.matchAll(/<article id="(?!(?:agent|visitor)-socket-)/g)].length, routes.length, 'and no page for people');
     t.notMatch(page, /<script|src=|@import|url\(/, 'without a script and without anything from elsewhere');
   });
+});
+
+t.test('the page for people has the sockets, as their document has them', async (t) => {
+  const service = await startService(t);
+  const { body: page } = await service.get('//docs');
+  const { body: document } = await service.get('/asyncapi.json');
+  const articles = new Map<string, string>([...page.matchAll(/<article id="([^"]+)">([\s\S]*?)<\/article>/g)].map(([, id, html]: string[]) => [id ?? '', html ?? '']));
+  const links = new Set([...page.matchAll(/href="#([^"]+)"/g)].map(([, id]: string[]) => id));
+  const asText = (value: string): string => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;');
+  for (const [name, channel] of Object.entries<any>(document.channels)) {
+    t.ok(page.includes(`<section id="${name}-socket"><h2>${channel.title}</h2>`), name);
+    const own = [...articles.keys()].filter((id) => id.startsWith(`${name}-socket-`)).sort();
+    t.same(own, ['connect', 'end', ...Object.keys(channel.messages)].map((key) => `${name}-socket-${key}`).sort(), 'every frame, and how it begins and ends');
+    for (const id of own) t.ok(links.has(id), `${id} is in the contents`);
+    for (const [key, { payload, examples }] of Object.entries<any>(channel.messages)) {
+      const html = articles.get(`${name}-socket-${key}`) ?? '';
+      const missing = Object.keys(payload.properties).filter((field) => !html.includes(`<code>${field}</code>`));
+      t.same(missing, [], `${key} has its fields`);
+      t.ok(html.includes(`<pre>${asText(JSON.stringify(examples[0].payload, undefined, 2))}</pre>`), `${key} has its example`);
+    }
+    const connect = articles.get(`${name}-socket-connect`) ?? '';
+    for (const words of [`ws://switchboard.test/${name}`, 'messaging.v1', 'Authorization', '<code>since</code>', 'resync', asText(JSON.stringify(channel.messages['client.auth'].examples[0].payload))]) t.ok(connect.includes(words), `how to connect: ${words}`);
+    const end = articles.get(`${name}-socket-end`) ?? '';
+    t.same([...end.matchAll(/<code>(\d+)<\/code>/g)].map(([, code]) => Number(code)), channel['x-close-codes'].map(({ code }: { code: number }) => code));
+    for (const method of document['x-methods'][name]) t.ok(articles.get(method) !== undefined && page.includes(`<a href="#${method}"><code>`), `${method} leads to what it does`);
+  }
+  for (const link of links) t.ok(page.includes(`id="${link}"`), `#${link} leads to something`);
 });
 
 t.test('slugs', async (t) => {

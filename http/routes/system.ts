@@ -45,7 +45,7 @@ export function systemRoutes(options: SystemOptions): Route[] {
   };
   const openApiFile = once(() => compressFile(JSON.stringify(openApi(options.routes(), { baseUrl: options.baseUrl, version }))));
   const asyncApiFile = once(() => compressFile(JSON.stringify(asyncApi(options.routes(), { baseUrl: options.baseUrl, version }))));
-  const docs = once(() => compressFile(docsPage(options.routes(), options.baseUrl)));
+  const docs = once(() => compressFile(docsPage(options.routes(), { baseUrl: options.baseUrl, version })));
 
   return [
     route({
