@@ -111,7 +111,7 @@ export function requireInvited(view: View, code: string): AgentRecord {
 /** Refuses not_found, gone. */
 export const join = command('auth.join', (ctx, params: Signing & { code: string; passwordHash: string; name?: string | undefined }): SignedIn => {
   const agent = requireInvited(ctx, params.code);
-  const joined: AgentRecord = { ...agent, name: params.name ?? agent.name, passwordHash: params.passwordHash, joinedAt: ctx.at, status: 'available', statusSource: 'automatic', goneAt: null, deactivatedAt: null };
+  const joined: AgentRecord = { ...agent, name: params.name ?? agent.name, passwordHash: params.passwordHash, joinedAt: ctx.at, joinedSeq: ctx.lastSeq, status: 'available', statusSource: 'automatic', goneAt: null, deactivatedAt: null };
   endOneTimeTokens(ctx.db, agent.id, 'join', ctx.at);
   putAgent(ctx, joined);
   // Nobody was signed in, but the code came from the agent's own mailbox.

@@ -102,7 +102,7 @@ export function agentView(agent: AgentRecord, roster: Roster): AgentView {
 
 export function addAgent(ctx: Context, added: NewAgent): AgentRecord {
   insertAgent(ctx.db, added);
-  const agent: AgentRecord = { ...added, statusSource: 'chosen', isOnline: false, goneAt: null };
+  const agent: AgentRecord = { ...added, statusSource: 'chosen', isOnline: false, goneAt: null, joinedSeq: 0 };
   rememberAgent(ctx, agent);
   return agent;
 }

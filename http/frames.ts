@@ -79,7 +79,7 @@ export function* missedBy(workspace: Workspace, place: Place, page: { afterSeq: 
  */
 function toldLate(workspace: Workspace, agent: AgentRecord, frame: EventFrame): EventFrame | undefined {
   const { event, audience } = frame;
-  if (agent.joinedAt === null || event.at < agent.joinedAt || !agentMaySee(agent, audience)) return undefined;
+  if (agent.joinedAt === null || event.seq <= agent.joinedSeq || !agentMaySee(agent, audience)) return undefined;
   if (audience.kind !== 'conversation' || event.conversationId === null) return frame;
   const present = workspace.registry.peek(conversationKind, event.conversationId) ?? findConversation(workspace.db, event.conversationId);
   if (present !== undefined && reaches(agent, present)) return frame;

@@ -30,12 +30,14 @@ export interface AgentRecord {
   /** When routing last gave it a conversation; the longest idle comes first. */
   readonly lastAssignedAt: string | null;
   readonly joinedAt: string | null;
+  /** The newest event from before that. */
+  readonly joinedSeq: number;
   readonly deactivatedAt: string | null;
   readonly createdAt: string;
 }
 
 /** Who has not been there yet. */
-export type NewAgent = Omit<AgentRecord, 'statusSource' | 'isOnline' | 'goneAt'>;
+export type NewAgent = Omit<AgentRecord, 'statusSource' | 'isOnline' | 'goneAt' | 'joinedSeq'>;
 
 type Row = Omit<AgentRecord, 'isOnline' | 'channels' | 'groupIds' | 'canTransfer'> & { isOnline: number; channels: string; canTransfer: number; groupIds: string };
 
@@ -74,7 +76,7 @@ export function insertAgent(db: Database, agent: NewAgent): void {
 export function updateAgent(db: Database, agent: AgentRecord): void {
   db.run(
     `UPDATE agent SET email = @email, name = @name, role = @role, status = @status, statusSource = @statusSource, isOnline = @isOnline, goneAt = @goneAt, channels = @channels, avatarUrl = @avatarUrl, canTransfer = @canTransfer,
-       passwordHash = @passwordHash, tokenVersion = @tokenVersion, lastAssignedAt = @lastAssignedAt, joinedAt = @joinedAt, deactivatedAt = @deactivatedAt WHERE id = @id`,
+       passwordHash = @passwordHash, tokenVersion = @tokenVersion, lastAssignedAt = @lastAssignedAt, joinedAt = @joinedAt, joinedSeq = @joinedSeq, deactivatedAt = @deactivatedAt WHERE id = @id`,
     { ...toRow(agent) },
   );
   db.run('DELETE FROM departmentMember WHERE agentId = ?', [agent.id]);

@@ -52,7 +52,7 @@ const visitorIds = [1, 2].map((number) => idOf(3, number));
 const numberIds = [1, 2].map((number) => idOf(4, number));
 
 function anAgent(id: string, fields: Partial<AgentRecord> = {}): AgentRecord {
-  return { id, email: `${id}@example.com`, name: 'Ann', role: 'agent', status: 'away', statusSource: 'chosen', isOnline: false, goneAt: null, channels: ['chats'], groupIds: [], avatarUrl: null, canTransfer: false, passwordHash: null, tokenVersion: 0, lastAssignedAt: null, joinedAt: timeOf(0), deactivatedAt: null, createdAt: timeOf(0), ...fields };
+  return { id, email: `${id}@example.com`, name: 'Ann', role: 'agent', status: 'away', statusSource: 'chosen', isOnline: false, goneAt: null, joinedSeq: 0, channels: ['chats'], groupIds: [], avatarUrl: null, canTransfer: false, passwordHash: null, tokenVersion: 0, lastAssignedAt: null, joinedAt: timeOf(0), deactivatedAt: null, createdAt: timeOf(0), ...fields };
 }
 
 function aConversation(random: Random, number: number): ConversationRecord {

@@ -15,6 +15,7 @@ const agent = (id: string, changes: Partial<AgentRecord> = {}): AgentRecord => (
   statusSource: 'chosen',
   isOnline: false,
   goneAt: null,
+  joinedSeq: 0,
   channels: ['chats'],
   groupIds: [],
   avatarUrl: null,

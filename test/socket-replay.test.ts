@@ -3,6 +3,8 @@
 
 import t from 'tap';
 import type { Frame } from './support/socket.ts';
+import { tempFolder } from './support/folder.ts';
+import { ManualClock } from './support/manual-clock.ts';
 import { type Person, password, startService } from './support/service.ts';
 
 t.test('[decisions, After the audit] replays', async (t) => {
@@ -101,6 +103,26 @@ t.test('[decisions, After the audit] replays', async (t) => {
     const { body } = await service.post('/auth/join', { code, password });
     const frames = await replay({ ...agent, token: body.token }, since);
     t.same(frames.filter(({ at }) => String(at) < joinedAt), []);
+    t.ok(frames.length > 0, 'what came later it is told');
     t.notOk(of(frames, chat.id).some(({ data }) => data.message?.senderType === 'visitor'));
   });
+});
+
+t.test('[decisions, After the audit] a clock that was set back over a restart withholds nothing', async (t) => {
+  const dataDir = tempFolder(t);
+  const env = { RATE_LIMITS: 'off' };
+  const before = await startService(t, { dataDir, env, clock: new ManualClock('2026-11-20T12:00:00.000Z') });
+  const owner = await before.workspace();
+  await before.chat(owner, 'before it joined');
+  const agent = await before.agent(owner, { channels: ['chats'] });
+  const since = before.running.services.engine.workspace(owner.workspaceId)?.publishedSeq ?? 0;
+  await before.stop();
+  const after = await startService(t, { dataDir, env, clock: new ManualClock('2026-11-20T11:00:00.000Z') });
+  const chat = await after.chat(owner, 'while it was away');
+  const socket = await after.agentSocket(agent.token, { since });
+  await socket.until(({ conversationId, data }) => conversationId === chat.id && data.message?.body === 'while it was away');
+  await socket.close();
+  const all = await after.agentSocket(agent.token, { since: 0 });
+  await all.until(({ conversationId, data }) => conversationId === chat.id && data.message?.body === 'while it was away');
+  t.notOk(all.numbered.some(({ data }) => data.message?.body === 'before it joined'), 'what was before it joined it is still not told');
 });

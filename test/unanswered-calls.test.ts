@@ -14,6 +14,7 @@ t.test('[4.8] whom a call rings', async (t) => {
     statusSource: 'chosen',
     isOnline: false,
     goneAt: null,
+    joinedSeq: 0,
     channels: ['calls'],
     groupIds: [],
     avatarUrl: null,

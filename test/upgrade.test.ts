@@ -105,6 +105,27 @@ t.test('an upgrade that is killed at any statement leaves the version before, wh
   t.ok(killed > 50, `${killed} deaths`);
 });
 
+t.test('who joined lately is told of what came since, as before the upgrade', async (t) => {
+  const dataDir = tempFolder(t);
+  const service = await startService(t, { dataDir, env: { RATE_LIMITS: 'off' } });
+  const owner = await service.workspace();
+  for (let count = 0; count < 3; count += 1) {
+    service.clock.advance(1000);
+    await service.chat(owner, 'Hello');
+    service.clock.advance(1000);
+    await service.agent(owner);
+  }
+  await service.stop();
+  const db = Database.openWriter(workspacePath(dataDir, owner.workspaceId), workspaceMigrations);
+  db.run('ALTER TABLE agent DROP COLUMN joinedSeq');
+  const migration = workspaceMigrations[43];
+  t.equal(migration?.name, 'joined-seq');
+  for (const statement of migration === undefined ? [] : statementsOf(db, migration)) db.run(statement);
+  t.equal(new Set(db.all<{ joinedSeq: number }>('SELECT joinedSeq FROM agent').map(({ joinedSeq }) => joinedSeq)).size, 4);
+  t.same(db.all('SELECT * FROM agent, event WHERE (event.at < agent.joinedAt) != (event.seq <= agent.joinedSeq)'), []);
+  db.close();
+});
+
 t.test('[4.13] what counted as a response and was none is put right, and reports are counted again', async (t) => {
   const dataDir = tempFolder(t);
   const env = { RATE_LIMITS: 'off' };

@@ -129,6 +129,11 @@ export class Context implements View {
     ofKind.set(id, state);
   }
 
+  /** Of the newest event. */
+  get lastSeq(): number {
+    return this.#host.lastSeq;
+  }
+
   emit(draft: EventDraft): void {
     this.#host.lastSeq += 1;
     const event: PublishedEvent = {

@@ -42,6 +42,7 @@ import { codesApart } from './workspace/0040-codes-apart.ts';
 import { visitorNetworks } from './workspace/0041-visitor-networks.ts';
 import { grantUses } from './workspace/0042-grant-uses.ts';
 import { secondFactors } from './workspace/0043-second-factors.ts';
+import { joinedSeq } from './workspace/0044-joined-seq.ts';
 
 /** The schema of a workspace's file, oldest step first. A released step is never edited; a change is a new step. */
 export const workspaceMigrations: readonly Migration[] = [
@@ -88,4 +89,5 @@ export const workspaceMigrations: readonly Migration[] = [
   visitorNetworks,
   grantUses,
   secondFactors,
+  joinedSeq,
 ];

@@ -12,8 +12,8 @@ export interface Person {
   readonly isAdmin: boolean;
   readonly channels: readonly string[];
   readonly departmentIds: readonly string[];
-  /** Null for customers. */
-  readonly joinedAt: string | null;
+  /** Of the newest event from before it joined; 0 for customers. */
+  readonly joinedSeq: number;
 }
 
 /** Each byte that is not read counts for so many, so that a few messages fill what takes a megabyte in the world. */
@@ -191,9 +191,9 @@ export class Client {
   }
 }
 
-/** Missed events of a conversation that is out of reach by now, and whatever has a time before the agent joined, as after a clock that was set back. */
-function mayBeWithheld({ namespace, isAdmin, joinedAt }: Person, event: EventRow): boolean {
-  return namespace === 'agent' && (event.at < (joinedAt ?? '') || (!isAdmin && JSON.parse(event.audience).kind === 'conversation'));
+/** Missed events of a conversation that is out of reach by now, and what was before the agent joined. */
+function mayBeWithheld({ namespace, isAdmin, joinedSeq }: Person, event: EventRow): boolean {
+  return namespace === 'agent' && (event.seq <= joinedSeq || (!isAdmin && JSON.parse(event.audience).kind === 'conversation'));
 }
 
 /** The rule of who may be told, written down a second time. */

@@ -79,7 +79,7 @@ export async function signIn(sim: Simulation, agent: { id: string; email: string
 /** Who the agent is by its row of this moment. */
 export function personOf(sim: Simulation, agentId: string): Person {
   const { db } = sim.machine.workspace(sim.workspaceId);
-  const row = db.get<{ role: string; channels: string; joinedAt: string | null }>('SELECT role, channels, joinedAt FROM agent WHERE id = ?', [agentId]);
+  const row = db.get<{ role: string; channels: string; joinedSeq: number }>('SELECT role, channels, joinedSeq FROM agent WHERE id = ?', [agentId]);
   const departmentIds = db.all<{ departmentId: string }>('SELECT departmentId FROM departmentMember WHERE agentId = ?', [agentId]).map(({ departmentId }) => departmentId);
-  return { id: agentId, namespace: 'agent', isAdmin: row?.role === 'admin', channels: JSON.parse(row?.channels ?? '[]'), departmentIds, joinedAt: row?.joinedAt ?? null };
+  return { id: agentId, namespace: 'agent', isAdmin: row?.role === 'admin', channels: JSON.parse(row?.channels ?? '[]'), departmentIds, joinedSeq: row?.joinedSeq ?? 0 };
 }

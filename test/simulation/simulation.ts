@@ -151,7 +151,7 @@ export class Simulation {
   }
 
   addVisitor(id: string, token: string): SimVisitor {
-    const visitor: SimVisitor = { id, token, client: this.#clientOf(token, () => ({ id, namespace: 'visitor', isAdmin: false, channels: [], departmentIds: [], joinedAt: null })), conversationIds: [] };
+    const visitor: SimVisitor = { id, token, client: this.#clientOf(token, () => ({ id, namespace: 'visitor', isAdmin: false, channels: [], departmentIds: [], joinedSeq: 0 })), conversationIds: [] };
     this.visitors.push(visitor);
     return visitor;
   }
