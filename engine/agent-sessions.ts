@@ -1,5 +1,5 @@
 // Sign-ins of agents: what a token names beside its agent. Each lasts so long from when it began or was last made longer, is listed for
-// who it belongs to, and can be ended by itself. All of an agent's end with its tokenVersion. Specification 5.3; decisions 4.1.
+// who it belongs to, and can be ended by itself. Tokens of before there were any name none; they end with their agent's tokenVersion. Specification 5.3; decisions 4.1.
 
 import { type AgentSessionRecord, agentSessionsOf, deleteAgentSession, insertAgentSession, updateAgentSession } from '../store/agent-sessions.ts';
 import type { AgentRecord } from '../store/agents.ts';
@@ -156,11 +156,12 @@ export const endOwnSession = command('agentSession.end', (ctx, params: { session
   leaveRouting(ctx, gone);
 });
 
-/** All but the one that asks. */
+/** All but the one that asks. Tokens that name none, from before there were sign-ins, cannot be told apart, and end with them: the asker's too, if it is one. */
 export const endOtherSessions = command('agentSession.endOthers', (ctx, params: { sessionId: string | undefined }): void => {
   const agent = callingAgent(ctx);
   const others = [...sessionsOf(ctx, agent.id).values()].filter(({ id }) => id !== params.sessionId);
   end(ctx, others);
+  putAgent(ctx, { ...agent, tokenVersion: agent.tokenVersion + 1 });
   const live = others.filter(({ expiresAt }) => expiresAt > ctx.at);
   if (live.length > 0) ctx.audit({ action: 'agent.session_ended', targetKind: 'agent', targetId: agent.id, context: { sessions: live.length } });
 });

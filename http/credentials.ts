@@ -86,8 +86,8 @@ export function endOf(claims: AccessClaims, { engine }: Pick<Services, 'engine'>
   const view: Pick<View, 'state'> | undefined = workspace && { state: (kind, id) => workspace.registry.get(kind, id) };
   const agent = view && theRoster(view).agents.get(claims.agentId);
   if (view === undefined || agent === undefined) return 0;
-  if (!isActive(agent) || agent.tokenVersion !== claims.tokenVersion) return 'revoked';
-  if (claims.sessionId === undefined) return claims.expiresMs;
+  if (!isActive(agent)) return 'revoked';
+  if (claims.sessionId === undefined) return agent.tokenVersion === claims.tokenVersion ? claims.expiresMs : 'revoked';
   const session = findSession(view, agent.id, claims.sessionId);
   return session === undefined ? 'revoked' : Math.min(claims.expiresMs, Date.parse(session.expiresAt));
 }

@@ -14,7 +14,7 @@ import type { Services } from './services.ts';
 export interface Asker {
   readonly workspaceId: string;
   readonly holder: Holder;
-  /** Of the agent at that time. What signing in asked for ends with that sign-in, whether that ends alone or with all of the agent's. */
+  /** Of the agent at that time. What signing in asked for ends with that sign-in; where the token names none, with its agent's tokenVersion. */
   readonly tokenVersion: number;
   /** Undefined for a key or an app, and for a token of before there were sign-ins. */
   readonly sessionId?: string | undefined;
@@ -28,10 +28,10 @@ export function askerOf(view: View, { workspaceId, caller, grant, sessionId }: P
 export function rightsOfAsker(services: Pick<Services, 'engine' | 'config'>, { workspaceId, holder, tokenVersion, sessionId }: Asker): Rights | undefined {
   const rights = rightsNow(services, workspaceId, holder);
   if (rights === undefined || rights.grant !== undefined) return rights;
+  if (sessionId === undefined) return rights.agent.tokenVersion === tokenVersion ? rights : undefined;
   const view = services.engine.workspace(workspaceId)?.view(systemCaller);
-  const session = sessionId === undefined ? undefined : view && findSession(view, rights.agent.id, sessionId);
-  const isEnded = sessionId !== undefined && (session === undefined || view === undefined || session.expiresAt <= view.at);
-  return isEnded || rights.agent.tokenVersion !== tokenVersion ? undefined : rights;
+  const session = view && findSession(view, rights.agent.id, sessionId);
+  return view === undefined || session === undefined || session.expiresAt <= view.at ? undefined : rights;
 }
 
 /** What the holder may, the app's own rights included; undefined when nothing is left. */

@@ -5,10 +5,9 @@
 import { requireOwnConversation } from '../engine/chats.ts';
 import { audienceOf, requireReachable } from '../engine/conversation.ts';
 import { Refusal, type Slug } from '../engine/errors.ts';
-import { agentView, isActive, theRoster } from '../engine/roster.ts';
+import { agentView, theRoster } from '../engine/roster.ts';
 import { isoTime } from '../engine/runtime/clock.ts';
 import type { PublishedEvent, View } from '../engine/runtime/context.ts';
-import type { Workspace } from '../engine/runtime/workspace.ts';
 import { visitorKind, visitorSelf } from '../engine/visitors.ts';
 import { endOf, identify, type Known, noteUse } from './credentials.ts';
 import { FrameBudget } from './frame-budget.ts';
@@ -136,7 +135,7 @@ export class Sockets {
     if (workspace === undefined) return;
     const frames = events.map((event) => new EventFrame(event));
     const { agents } = theRoster(workspace.view({ kind: 'system' }));
-    if (events.some((event) => event.type === 'agent.updated')) this.#endRevoked(workspace);
+    if (events.some((event) => event.type === 'agent.updated')) for (const agentId of this.#rooms.people(workspaceId, 'agent').keys()) this.dropEnded(workspaceId, agentId);
     for (const [agentId, sessions] of this.#rooms.people(workspaceId, 'agent')) {
       const agent = agents.get(agentId);
       const visible = agent === undefined ? [] : frames.filter((frame) => agentMaySee(agent, frame.audience));
@@ -154,11 +153,12 @@ export class Sockets {
     this.#presence.review(workspaceId, glance.hasAgentsOnline);
   }
 
-  /** A sign-in of the agent was ended by itself, of which no event tells. */
+  /** A sign-in of the agent may have been ended, by itself or with all of them. */
   dropEnded(workspaceId: string, agentId: string): void {
     for (const session of this.#rooms.of({ workspaceId, namespace: 'agent', personId: agentId })) {
       const claims = isKnown(session.state) ? session.state.known.claims : undefined;
-      if (claims !== undefined && endOf(claims, this.#services) === 'revoked') this.#end(session, closeCodes.unauthorized, 'token_revoked');
+      const endMs = claims === undefined ? 0 : endOf(claims, this.#services);
+      if (endMs === 'revoked' || endMs === 0) this.#end(session, closeCodes.unauthorized, 'token_revoked');
     }
   }
 
@@ -363,18 +363,6 @@ export class Sockets {
 
   #sendLive(sessions: ReadonlySet<Session>, text: string): void {
     for (const session of sessions) if (session.state.name === 'live') this.#send(session, [text]);
-  }
-
-  /** Logged out, deactivated, given a new password, or gone: the sessions that were opened before. */
-  #endRevoked(workspace: Workspace): void {
-    const { agents } = theRoster(workspace.view({ kind: 'system' }));
-    for (const [agentId, sessions] of this.#rooms.people(workspace.workspaceId, 'agent')) {
-      const agent = agents.get(agentId);
-      for (const session of sessions) {
-        const counts = agent !== undefined && isActive(agent) && isKnown(session.state) && session.state.known.claims?.tokenVersion === agent.tokenVersion;
-        if (!counts) this.#end(session, closeCodes.unauthorized, 'token_revoked');
-      }
-    }
   }
 
   /** Asks only when the time is over that was told last: a workspace that rests is not woken for it. */

@@ -212,6 +212,24 @@ t.test('[5.3] a sign-in can be ended by itself', async (t) => {
     t.equal((await service.audited('agent.session_ended', owner.token))[0].context.sessions, 2);
   });
 
+  t.test('with them tokens of before there were sign-ins, and what those asked for', async (t) => {
+    const agent = await service.agent(owner);
+    const { accessTokens, clock } = service.running.services;
+    const former = () => accessTokens.issue({ agentId: agent.agentId, workspaceId: owner.workspaceId, tokenVersion: 0, expiresMs: clock.now() + dayMs });
+    const token = await former();
+    const [lostSocket, keptSocket] = [await service.agentSocket(token), await service.agentSocket(agent.token)];
+    t.equal(await works(service, token), true);
+    t.equal((await service.delete('/me/sessions', agent.token)).status, 204);
+    t.match(await service.get('/me', token), revoked);
+    t.match(await lostSocket.closed, { code: 4401 });
+    t.equal(await works(service, agent.token), true);
+    t.match(await keptSocket.call('agent.list', {}), { status: 200 });
+    await keptSocket.close();
+    const again = await login(service, agent);
+    t.equal(await works(service, again.token), true);
+    t.match(await service.get('/me', await former()), revoked, 'nor does one that somebody kept');
+  });
+
   t.test('a restart keeps them', async (t) => {
     const { token } = await login(service, owner);
     const [{ id }] = await listed(service, token);
