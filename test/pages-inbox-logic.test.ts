@@ -36,7 +36,7 @@ t.test('records of a conversation in any order become the newest one', async (t)
     conversation({ version: 2, status: 'pending', updatedAt: at(3), lastMessageAt: at(3), lastCustomerMessageAt: at(3), preview: 'third' }),
     conversation({ version: 3, status: 'solved', solvedAt: at(4), updatedAt: at(4), lastMessageAt: at(3), lastCustomerMessageAt: at(3), preview: 'third', agentsReadUpTo: at(3) }),
   ];
-  for (const order of permutations(records)) t.strictSame(order.slice(1).reduce(newestOf, order[0] ?? conversation()), records[3]);
+  for (const order of permutations(records)) t.strictSame(order.slice(1).reduce((known, come) => newestOf(known, come), order[0] ?? conversation()), records[3]);
 });
 
 t.test('an answer that is older than the events before it takes nothing back', async (t) => {
@@ -58,6 +58,20 @@ t.test('unread is what the customer wrote after agents read last; lines of the s
   t.match(known, { preview: 'answer', lastMessageAt: at(3), updatedAt: at(4) });
   t.notOk(isUnread(withRead(known, { conversationId: 'c', senderType: 'agent', readUpTo: at(3), readAt: at(3), count: 1 })), 'what the customer read is another mark');
   t.ok(isUnread(withMessage(known, message('two', 5))));
+});
+
+t.test('a mark that was taken back stays so, whatever order records and events come in', async (t) => {
+  const before = conversation({ updatedAt: at(5), lastMessageAt: at(5), lastCustomerMessageAt: at(5) });
+  const read = { ...before, agentsReadUpTo: at(5) };
+  const unread = { ...read, updatedAt: at(8), agentsReadUpTo: at(4) };
+  for (const order of permutations([before, read, unread])) t.strictSame(order.slice(1).reduce((known, come) => newestOf(known, come), order[0] ?? before), unread);
+  t.ok(isUnread(newestOf(read, unread)));
+  const again = withRead(unread, { conversationId: 'c', senderType: 'visitor', readUpTo: at(5), readAt: at(9), count: 1 });
+  t.notOk(isUnread(again));
+  for (const late of [newestOf(again, unread), newestOf(unread, again)]) t.notOk(isUnread(late), 'an answer from before it was read again takes nothing back');
+  const within = { ...unread, updatedAt: read.updatedAt };
+  t.ok(isUnread(newestOf(read, within, { isTold: true })), 'a change within the same moment holds when it is told');
+  t.notOk(isUnread(newestOf(read, { ...within, updatedAt: at(4) }, { isTold: true })), 'one that is told again, after later ones, does not');
 });
 
 t.test('messages come once, in order, however they are told', async (t) => {

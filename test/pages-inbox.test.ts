@@ -127,6 +127,75 @@ t.test('the inbox', { skip: noBrowser }, async (t) => {
     await page.close();
   });
 
+  t.test('[decisions, seen] what was read is marked unread, by the menu or a key, in every tab, until it is opened again', async (t) => {
+    const chat = await chatWith('Ola', 'Can it wait?');
+    const socket = await service.agentSocket(owner.token);
+    const context = await pages.context();
+    const other = await pages.open('/inbox/all', { token: owner.token, in: context });
+    const row = (page: Page) => page.locator('.inbox-row').filter({ hasText: 'Can it wait?' });
+    const isUnread = async (page: Page, unread: boolean): Promise<void> => row(page).and(page.locator(unread ? '.unread' : ':not(.unread)')).waitFor();
+    await isUnread(other, true);
+    const page = await pages.open('/inbox/all', { token: owner.token, in: context });
+    const open = async (): Promise<void> => {
+      await row(page).click();
+      await bubble(page, 'Can it wait?').waitFor();
+      await socket.next('message.read');
+      for (const one of [page, other]) await isUnread(one, false);
+    };
+    for (const mark of [
+      async () => {
+        await page.getByRole('button', { name: 'More actions' }).click();
+        await page.getByRole('menuitem', { name: 'Mark as unread Shift+U' }).click();
+      },
+      () => page.keyboard.press('Shift+U'),
+    ]) {
+      await open();
+      await page.locator('.scroll-back-box').focus();
+      await mark();
+      await page.waitForURL(/\/inbox\/all$/);
+      t.equal((await socket.next('conversation.updated')).data.conversation.id, chat.id);
+      for (const one of [page, other]) await isUnread(one, true);
+    }
+    await page.reload();
+    await isUnread(page, true);
+    await socket.flushed();
+    t.equal(socket.events.filter((type) => type === 'message.read').length, 2, 'nothing was read but what was opened');
+    await open();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).locator('div').filter({ has: page.getByText('Mark as unread', { exact: true }) }).getByText('Shift+U', { exact: true }).waitFor();
+    await socket.close();
+    await context.close();
+  });
+
+  t.test('[decisions, seen] what is marked unread while it is being marked as read is unread', async (t) => {
+    const chat = await chatWith('Pia', 'And this?');
+    const page = await pages.open('/healthz', { token: owner.token });
+    let letGo = (): void => {};
+    const held = new Promise<void>((resolve) => void (letGo = resolve));
+    const asked: string[] = [];
+    let sawRead = (): void => {};
+    const reading = new Promise<void>((resolve) => void (sawRead = resolve));
+    await page.route(/\/conversations\/[^/]+\/(?:un)?read$/, async (route) => {
+      asked.push(new URL(route.request().url()).pathname.split('/').at(-1) ?? '');
+      sawRead();
+      await held;
+      await route.continue();
+    });
+    await page.goto(`${service.url}/inbox/all/${chat.id}`);
+    await reading;
+    await page.locator('.scroll-back-box').focus();
+    await page.keyboard.press('Shift+U');
+    await page.waitForURL(/\/inbox\/all$/);
+    const socket = await service.agentSocket(owner.token);
+    letGo();
+    await socket.next('conversation.updated');
+    t.strictSame(asked, ['read', 'unread']);
+    const { conversation } = (await service.get(`/conversations/${chat.id}`, owner.token)).body;
+    t.ok(conversation.agentsReadUpTo < conversation.lastCustomerMessageAt);
+    await socket.close();
+    await page.close();
+  });
+
   t.test('a program that came by mail says that it is one', async (t) => {
     await service.deliver(await service.mailbox(owner), { from: 'eve@example.org', subject: 'Free of charge', text: 'Have a look.', attachments: [{ filename: 'photo.png', url: 'http://files.example/1', contentType: 'image/png' }, { filename: 'setup.exe', url: 'http://files.example/2' }] });
     const ticket = (await service.tickets(owner.token)).find(({ subject }: { subject: string }) => subject === 'Free of charge');

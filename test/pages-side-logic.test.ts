@@ -2,7 +2,7 @@
 
 import t from 'tap';
 import { asKind, fieldsOf, newRow, problemOf, readableValue, rowsOf } from '../http/pages/contacts/custom-fields.ts';
-import { mayGiveBack, mayMove, recipientsOf, secondsUntil, whatHappened } from '../http/pages/inbox/side/moves.ts';
+import { mayGiveBack, mayMarkUnread, mayMove, recipientsOf, secondsUntil, whatHappened } from '../http/pages/inbox/side/moves.ts';
 import { browserOf, pageAddress, placeOf } from '../http/pages/inbox/side/visitor-facts.ts';
 import type { Agent, Conversation, ConversationStatus } from '../http/pages/records.ts';
 import { endOfDay, startOfDay } from '../http/pages/search/days.ts';
@@ -88,6 +88,10 @@ t.test('[decisions, taking] who may give back what somebody has', async (t) => {
   t.notOk(mayGiveBack(senior, conversation()), 'nobody\'s');
   t.notOk(mayGiveBack(own, conversation({ assignedAgentId: 'me', status: 'solved' })));
   t.notOk(mayGiveBack(own, conversation({ assignedAgentId: 'me', channel: 'call' })));
+  for (const [fields, may] of [[{}, true], [{ assignedAgentId: 'me' }, true], [{ assignedAgentId: 'ann' }, false], [{ lastCustomerMessageAt: null }, false]] as const) {
+    t.equal(mayMarkUnread(own, conversation({ lastCustomerMessageAt: '2026-11-20T09:00:00.000Z', ...fields })), may, `unread: ${JSON.stringify(fields)}`);
+  }
+  t.notOk(mayMarkUnread(undefined, conversation({ lastCustomerMessageAt: '2026-11-20T09:00:00.000Z' })), 'nobody who is signed in');
 });
 
 t.test('what happened meanwhile is said in words', async (t) => {

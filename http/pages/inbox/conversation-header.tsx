@@ -51,7 +51,7 @@ export function ConversationHeader({ conversation, back, isPanelOpen, onPanel }:
           The call
         </ButtonLink>
       )}
-      <ConversationActions conversation={conversation} />
+      <ConversationActions conversation={conversation} back={back} />
       <IconButton class="inbox-panel-toggle" icon="person" label={isPanelOpen ? 'Hide the customer' : 'Show the customer'} aria-pressed={isPanelOpen} onClick={onPanel} />
     </header>
   );

@@ -51,10 +51,10 @@ export function onConversation(tell: Listener): () => void {
   return () => void listeners.delete(tell);
 }
 
-/** Takes a record from wherever it comes; an older one changes nothing. */
-export function remember(record: Conversation): Conversation {
+/** Takes a record from wherever it comes; an older one changes nothing. `isTold`: by an event. */
+export function remember(record: Conversation, by: { readonly isTold?: boolean } = {}): Conversation {
   const before = signalOf(record.id).peek();
-  const after = before === undefined ? record : newestOf(before, record);
+  const after = before === undefined ? record : newestOf(before, record, by);
   if (before === undefined || !isSame(before, after)) put(after.id, before, after);
   return after;
 }
@@ -137,7 +137,7 @@ token.subscribe(() => {
 
 // The data of each event is as the sockets' document gives it.
 onEvent('*', ({ type, conversationId, data }) => {
-  if ('conversation' in data) remember((data as { conversation: Conversation }).conversation);
+  if ('conversation' in data) remember((data as { conversation: Conversation }).conversation, { isTold: true });
   const known = conversationId == null ? undefined : kept.get(conversationId)?.peek();
   if (type === 'message.created') {
     const { message } = data as { message: Message };

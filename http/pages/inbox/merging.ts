@@ -6,16 +6,25 @@ import type { Conversation, Message, Read } from '../records.ts';
 /** As many as the service keeps. */
 const previewChars = 140;
 
-/** Of two records of the same conversation: the newer one, with the newest message and the farthest read mark of both. */
-export function newestOf(known: Conversation, come: Conversation): Conversation {
+/**
+ * Of two records of the same conversation: the newer one, with the newest message and the read mark of who was changed last. `isTold`: `come` is of
+ * an event. These come in order, so that its mark holds where times say nothing.
+ */
+export function newestOf(known: Conversation, come: Conversation, { isTold = false }: { readonly isTold?: boolean } = {}): Conversation {
   const [older, newer] = isNewer(come, known) ? [known, come] : [come, known];
   const spoken = isAfter(older.lastMessageAt, newer.lastMessageAt) ? older : newer;
   const lastCustomerMessageAt = laterOf(older.lastCustomerMessageAt, newer.lastCustomerMessageAt);
-  const agentsReadUpTo = laterOf(older.agentsReadUpTo, newer.agentsReadUpTo);
+  const agentsReadUpTo = readMarkOf(known, come, isTold);
   const updatedAt = laterOf(older.updatedAt, newer.updatedAt) ?? newer.updatedAt;
   const firstResponseAt = newer.firstResponseAt ?? older.firstResponseAt;
   if (spoken === newer && lastCustomerMessageAt === newer.lastCustomerMessageAt && agentsReadUpTo === newer.agentsReadUpTo && updatedAt === newer.updatedAt && firstResponseAt === newer.firstResponseAt) return newer;
   return { ...newer, lastMessageAt: spoken.lastMessageAt, preview: spoken.preview, lastCustomerMessageAt, agentsReadUpTo, updatedAt, firstResponseAt };
+}
+
+/** Marking unread sets it back and the time of change on; reading sets it on alone. */
+function readMarkOf(known: Conversation, come: Conversation, isTold: boolean): string | null {
+  if (come.updatedAt > known.updatedAt || (isTold && come.updatedAt === known.updatedAt)) return come.agentsReadUpTo;
+  return come.updatedAt === known.updatedAt ? laterOf(known.agentsReadUpTo, come.agentsReadUpTo) : known.agentsReadUpTo;
 }
 
 /** Versions and times of a conversation only grow, and neither alone: a message leaves the version, two changes may share a time. */

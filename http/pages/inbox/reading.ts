@@ -1,4 +1,5 @@
-// Marks what the customer wrote as read once an agent has it before the eyes: the conversation is open, the page visible and focused.
+// Marks what the customer wrote as read once an agent has it before the eyes: the conversation is open, the page visible and focused. And
+// takes the mark back for who wants to come back to it.
 
 import { useEffect } from 'preact/hooks';
 import { connection } from '../live.ts';
@@ -9,7 +10,7 @@ import { isUnread } from './merging.ts';
 
 /** What is before the eyes, and what the service is asked to mark. */
 let seenId: string | undefined;
-const underWay = new Set<string>();
+const underWay = new Map<string, Promise<void>>();
 
 /** `isThere`: its newest messages were read from the service. */
 export function useReading(conversation: Conversation, isThere: boolean): void {
@@ -33,9 +34,13 @@ export function see(conversationId: string): () => void {
 }
 
 /** Until all of it is marked: what came while the service was asked is seen as well. */
-export async function markRead(conversationId: string): Promise<void> {
-  if (underWay.has(conversationId)) return;
-  underWay.add(conversationId);
+export function markRead(conversationId: string): Promise<void> {
+  const marking = underWay.get(conversationId) ?? markWhileSeen(conversationId).finally(() => underWay.delete(conversationId));
+  underWay.set(conversationId, marking);
+  return marking;
+}
+
+async function markWhileSeen(conversationId: string): Promise<void> {
   try {
     for (let asked: string | null = null; seenId === conversationId; ) {
       const now = peekConversation(conversationId);
@@ -46,7 +51,13 @@ export async function markRead(conversationId: string): Promise<void> {
   } catch {
     // Still unread, and shown so.
     return;
-  } finally {
-    underWay.delete(conversationId);
   }
+}
+
+/** Its last message of the customer is unread again, and it is not seen until it is opened anew: whoever calls leaves it. Rejects as act() does. */
+export async function markUnread(conversationId: string): Promise<void> {
+  if (seenId === conversationId) seenId = undefined;
+  // What is under way would mark it again.
+  await underWay.get(conversationId);
+  await act(conversationId, 'unread');
 }

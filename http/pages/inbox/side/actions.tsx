@@ -4,21 +4,23 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { messageOf } from '../../api.ts';
-import { type Command, useCommands } from '../../commands.ts';
+import { type Command, keysForReading, useCommands } from '../../commands.ts';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/dialog.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';
+import { navigate } from '../../location.ts';
 import { notify, notifyFailure } from '../../notices.ts';
 import { agentName, departmentName, departments } from '../../people.ts';
 import type { Conversation } from '../../records.ts';
 import { hasRole, me } from '../../session.ts';
 import { act, StaleError } from '../conversations.ts';
 import { visitorOf } from '../customers.ts';
+import { markUnread } from '../reading.ts';
 import { changeStatus, downloadRecord, markSpam, unmarkSpam } from './acting.ts';
 import { AssignDialog } from './assign-dialog.tsx';
 import { BlockDialog, setBlocked, TagsDialog, TranscriptDialog } from './dialogs.tsx';
-import { canTake, mayGiveBack, mayMove, type RequestedStatus, whatHappened } from './moves.ts';
+import { canTake, mayGiveBack, mayMarkUnread, mayMove, type RequestedStatus, whatHappened } from './moves.ts';
 import { answerOffer } from './standing-offers.ts';
 
 type Asked = 'assign' | 'department' | 'tags' | 'transcript' | 'block';
@@ -29,15 +31,16 @@ interface Stale {
   readonly now: Conversation;
 }
 
-export function ConversationActions({ conversation }: { readonly conversation: Conversation }): JSX.Element {
+/** `back`: the list it was opened from. */
+export function ConversationActions({ conversation, back }: { readonly conversation: Conversation; readonly back: string }): JSX.Element {
   const [asked, setAsked] = useState<Asked | undefined>(undefined);
   const [stale, setStale] = useState<Stale | undefined>(undefined);
   const isBlocked = visitorOf(conversation.visitorId)?.blockedAt != null;
-  const actions = actionsOf(conversation, { isBlocked, ask: setAsked, onStale: setStale });
+  const actions = actionsOf(conversation, { isBlocked, back, ask: setAsked, onStale: setStale });
 
   useCommands(
     () => actions.map(({ id, title, keys, words, run }): Command => ({ id: `conversation.${id}`, title, group: 'Conversation', ...(keys === undefined ? {} : { keys: [keys] }), ...(words === undefined ? {} : { words }), run })),
-    [conversation.id, conversation.version, conversation.status, isBlocked, me.value?.agent.role, me.value?.agent.channels.join(), departments.value.size],
+    [conversation.id, conversation.version, conversation.status, conversation.lastCustomerMessageAt === null, isBlocked, back, me.value?.agent.role, me.value?.agent.channels.join(), departments.value.size],
   );
 
   const first = actions.find(({ id }) => id === main(conversation));
@@ -96,7 +99,7 @@ function isWorkedOn({ status }: Conversation): boolean {
   return status === 'open' || status === 'pending';
 }
 
-function actionsOf(conversation: Conversation, on: { readonly isBlocked: boolean; readonly ask: (what: Asked) => void; readonly onStale: (stale: Stale) => void }): Action[] {
+function actionsOf(conversation: Conversation, on: { readonly isBlocked: boolean; readonly back: string; readonly ask: (what: Asked) => void; readonly onStale: (stale: Stale) => void }): Action[] {
   const { status, assignedAgentId, visitorId } = conversation;
   const own = me.value?.agent;
   const isOpen = isWorkedOn(conversation);
@@ -112,6 +115,7 @@ function actionsOf(conversation: Conversation, on: { readonly isBlocked: boolean
     status === 'closed' && may('solved') && { id: 'solveClosed', title: 'Mark as solved', words: 'solve', run: () => void changeStatus(conversation, 'solved') },
     may('pending') && { id: 'pending', title: 'Wait for the customer', keys: 'w', words: 'pending snooze', run: () => void changeStatus(conversation, 'pending') },
     status === 'pending' && { id: 'open', title: 'Stop waiting', keys: 'w', words: 'open pending', run: () => void changeStatus(conversation, 'open') },
+    mayMarkUnread(own, conversation) && { id: 'unread', title: 'Mark as unread', keys: 'shift+u', words: 'read later', run: () => void leaveUnread(conversation, on.back) },
     { id: 'tags', title: 'Change tags', keys: 't', words: 'label', begins: true, run: () => on.ask('tags') },
     { id: 'transcript', title: 'Mail a transcript', words: 'email send copy', run: () => on.ask('transcript') },
     { id: 'export', title: 'Download everything', words: 'export json record', run: () => void downloadRecord(conversation).catch(notifyFailure) },
@@ -124,7 +128,7 @@ function actionsOf(conversation: Conversation, on: { readonly isBlocked: boolean
 }
 
 function menuItem({ title, keys, isDanger = false, begins = false, run }: Action): MenuItem[] {
-  const item: MenuItem = { label: title, danger: isDanger, run, ...(keys === undefined ? {} : { hint: keys.toUpperCase() }) };
+  const item: MenuItem = { label: title, danger: isDanger, run, ...(keys === undefined ? {} : { hint: keysForReading(keys) }) };
   return begins ? [{ kind: 'line' }, item] : [item];
 }
 
@@ -164,6 +168,13 @@ async function take(conversation: Conversation): Promise<void> {
   const { conversation: taken } = await act(conversation.id, 'assign-to-agent', { agentId: own.id, expectedVersion: conversation.version, ...(isSenior ? { force: true } : {}) });
   if (!isSenior && taken.handshake?.toAgentId === own.id && !(await answerOffer(taken, 'accept'))) return;
   notify({ kind: 'done', text: 'It is yours.' });
+}
+
+/** Who stays would have read it again at once. */
+async function leaveUnread(conversation: Conversation, back: string): Promise<void> {
+  const marked = markUnread(conversation.id);
+  navigate(back);
+  await marked.catch(notifyFailure);
 }
 
 async function giveBack(conversation: Conversation): Promise<void> {

@@ -30,6 +30,11 @@ export function mayGiveBack(own: Agent, { assignedAgentId, channel, status }: Co
   return assignedAgentId !== null && channel !== 'call' && (status === 'open' || status === 'pending') && (assignedAgentId === own.id || own.role !== 'agent');
 }
 
+/** What a customer wrote, of who may read it: who has the conversation, while nobody does anybody. */
+export function mayMarkUnread(own: Agent | undefined, { assignedAgentId, lastCustomerMessageAt }: Conversation): boolean {
+  return own !== undefined && lastCustomerMessageAt !== null && (assignedAgentId === null || assignedAgentId === own.id);
+}
+
 const presenceOrder = { available: 0, away: 1, offline: 2 } as const;
 
 /** Who can be offered it: everybody who can take it but who has it and who asks, the available first, of them those who are there. */
