@@ -62,8 +62,8 @@ function expiryOf(nowMs: number, lifetimeMs: number): string {
 
 const fromNowhere: SigningIn = { address: '', network: '', userAgent: null, browser: undefined, lifetimeMs: 7 * 24 * 3600_000 };
 
-/** The agent has shown who it is. */
-export function openSession(ctx: Context, agent: AgentRecord, signing: SigningIn = fromNowhere): AgentSessionRecord {
+/** The agent has shown who it is; `isSignIn`: by signing in. */
+export function openSession(ctx: Context, agent: AgentRecord, { signing = fromNowhere, isSignIn = false }: { signing?: SigningIn | undefined; isSignIn?: boolean } = {}): AgentSessionRecord {
   const { address, userAgent, browser, lifetimeMs } = signing;
   const session: AgentSessionRecord = {
     id: ctx.ids.uuid(),
@@ -79,7 +79,7 @@ export function openSession(ctx: Context, agent: AgentRecord, signing: SigningIn
   makeRoom(ctx, agent.id);
   insertAgentSession(ctx.db, session);
   become(ctx, session);
-  noteSignInFrom(ctx, agent, signing);
+  noteSignInFrom(ctx, agent, signing, { isSignIn });
   return session;
 }
 
@@ -98,7 +98,7 @@ export const refreshSession = command('agentSession.refresh', (ctx, params: { se
   const { address, network, userAgent, lifetimeMs } = params.signing;
   if (params.sessionId === undefined) {
     // Nobody has shown anything but a token.
-    const opened: AgentSessionRecord = { ...openSession(ctx, agent, params.signing), confirmedAt: isoTime(0) };
+    const opened: AgentSessionRecord = { ...openSession(ctx, agent, { signing: params.signing }), confirmedAt: isoTime(0) };
     put(ctx, opened);
     return opened;
   }

@@ -81,7 +81,7 @@ export const register = command('auth.register', (ctx, params: RegisterParams): 
   const agent = addAgent(ctx, owner);
   if (params.siteDomain !== undefined) addSite(ctx, { name: params.workspaceName, domain: params.siteDomain });
   ctx.setDeadline(maintenanceDeadline, ctx.workspaceId, ctx.nowMs + maintenanceMs);
-  return { agent, workspace, session: openSession(ctx, agent, params.signing) };
+  return { agent, workspace, session: openSession(ctx, agent, { signing: params.signing }) };
 });
 
 /** Ends every earlier code of the agent and mails a new one. Refuses rate_limited when it was mailed enough of them. */
@@ -117,7 +117,7 @@ export const join = command('auth.join', (ctx, params: Signing & { code: string;
   // Nobody was signed in, but the code came from the agent's own mailbox.
   ctx.audit({ actorAgentId: agent.id, action: 'agent.joined', targetKind: 'agent', targetId: agent.id });
   drainQueue(ctx);
-  return { agent: joined, workspace: theWorkspace(ctx), session: openSession(ctx, joined, params.signing) };
+  return { agent: joined, workspace: theWorkspace(ctx), session: openSession(ctx, joined, { signing: params.signing }) };
 });
 
 /** Mails a reset link that ends every earlier one. Nothing happens for an agent that has not joined. How often one address is mailed is the edge's to bound. */
@@ -157,7 +157,7 @@ export const resetPassword = command('auth.resetPassword', (ctx, params: Signing
   // Nobody was signed in, but the token came from the agent's own mailbox.
   ctx.audit({ actorAgentId: agent.id, action: 'agent.reset_password', targetKind: 'agent', targetId: agent.id });
   mailAccountNotice(ctx, reset, { subject: 'Your password was reset', text: ['A new password was chosen by a link that was mailed to you. Every sign-in of before has ended, and apps that acted for you need your consent again.', ...keysLine(ctx, agent.id)].join('\n\n'), origin: params.signing });
-  return { agent: reset, workspace: theWorkspace(ctx), session: openSession(ctx, reset, params.signing) };
+  return { agent: reset, workspace: theWorkspace(ctx), session: openSession(ctx, reset, { signing: params.signing }) };
 });
 
 /** Keys act as who made them: whoever doubts an account doubts them too. */
@@ -182,14 +182,14 @@ export const logout = command('auth.logout', (ctx, _: object): void => {
 export const signIn = command('auth.signIn', (ctx, params: { agentId: string; passwordHash: string | null; signing: SigningIn }): SignedIn => {
   const agent = theRoster(ctx).agents.get(params.agentId);
   if (agent === undefined || !isActive(agent) || agent.passwordHash !== params.passwordHash) refuse('invalid_credentials');
-  return { agent, workspace: theWorkspace(ctx), session: openSession(ctx, agent, params.signing) };
+  return { agent, workspace: theWorkspace(ctx), session: openSession(ctx, agent, { signing: params.signing, isSignIn: true }) };
 });
 
 /** A passkey stands for the password and for a second factor. Refuses invalid_credentials for who left meanwhile. */
 export const signInByPasskey = command('auth.signInByPasskey', (ctx, params: { agentId: string; signing: SigningIn }): SignedIn => {
   const agent = theRoster(ctx).agents.get(params.agentId);
   if (agent === undefined || !isActive(agent)) refuse('invalid_credentials');
-  return { agent, workspace: theWorkspace(ctx), session: openSession(ctx, agent, params.signing) };
+  return { agent, workspace: theWorkspace(ctx), session: openSession(ctx, agent, { signing: params.signing, isSignIn: true }) };
 });
 
 /** Ends every sign-in, the caller's too, and begins another. Refuses invalid_credentials when the former password was changed meanwhile. */
@@ -202,7 +202,7 @@ export const changePassword = command('auth.changePassword', (ctx, params: { for
   endSessionsOf(ctx, agent.id, { forgetOrigins: true });
   ctx.audit({ action: 'agent.password_changed', targetKind: 'agent', targetId: agent.id });
   mailAccountNotice(ctx, changed, { subject: 'Your password was changed', text: ['Your password was changed by somebody who was signed in as you and knew the former one. Every other sign-in has ended. Apps that act for you go on.', ...keysLine(ctx, agent.id)].join('\n\n'), origin: params.signing });
-  return { agent: changed, workspace: theWorkspace(ctx), session: openSession(ctx, changed, params.signing) };
+  return { agent: changed, workspace: theWorkspace(ctx), session: openSession(ctx, changed, { signing: params.signing }) };
 });
 
 function issueToken(ctx: Context, options: { agent: AgentRecord; kind: OneTimeToken['kind']; lifetimeMs: number }): string {

@@ -31,15 +31,18 @@ export function knownOriginOf(view: Pick<View, 'db' | 'nowMs'>, agentId: string,
   return originsIn(origin).find((one) => isKnown(view, agentId, one));
 }
 
-/** Notes that the agent signed in from there, and tells it when it never did; not of its first time, when all is new. */
-export function noteSignInFrom(ctx: Context, agent: AgentRecord, origin: SignInOrigin): void {
+/**
+ * Notes that the agent came in from there, and tells it when it never did; not of its first time, when all is new. `isSignIn`: it signed in, which is
+ * audited wherever it was; what else lets somebody in, such as a reset, has an entry of its own.
+ */
+export function noteSignInFrom(ctx: Context, agent: AgentRecord, origin: SignInOrigin, { isSignIn }: { isSignIn: boolean }): void {
   const [device] = originsIn(origin);
   // A browser that keeps something is new whatever its network; another client has its network alone to be known by.
   const isNew = device !== undefined && hasKnownOrigins(ctx.db, agent.id) && !isKnown(ctx, agent.id, device);
   rememberOrigin(ctx, agent.id, originsIn(origin));
-  if (!isNew) return;
   const { address, userAgent } = origin;
-  ctx.audit({ actorAgentId: agent.id, action: 'agent.signed_in', targetKind: 'agent', targetId: agent.id, context: { device: deviceOf(userAgent), address } });
+  if (isNew || isSignIn) ctx.audit({ actorAgentId: agent.id, action: 'agent.signed_in', targetKind: 'agent', targetId: agent.id, context: { device: deviceOf(userAgent), address, isNew } });
+  if (!isNew) return;
   mailAccountNotice(ctx, agent, {
     subject: 'A new sign-in to your account',
     text: 'Somebody signed in to your account from a browser or a network that you have not used before.',

@@ -181,7 +181,7 @@ t.test('[decisions 4.1] a sign-in from elsewhere is told', async (t) => {
     t.equal(await news(agent), before);
     t.match(service.newestMail(agent.email), { subject: 'A new sign-in to your account' });
     t.match(service.newestMail(agent.email)?.text, /^From: node, 192\.0\.2\.20$/m);
-    t.match((await service.audited('agent.signed_in', owner.token))[0], { actorAgentId: agent.agentId, context: { address: '192.0.2.20' } });
+    t.match((await service.audited('agent.signed_in', owner.token))[0], { actorAgentId: agent.agentId, context: { address: '192.0.2.20', isNew: true } });
     await login(service, agent.email, password, { ip: '192.0.2.20' });
     t.equal(await news(agent), before);
     await login(service, agent.email, password, { ip: '192.0.2.20', browser });

@@ -61,7 +61,7 @@ const deeds: Readonly<Record<string, Tell>> = {
   'agent.updated': (entry, names) => `changed ${target(entry, names)}`,
   'agent.reset_password': () => 'chose a new password',
   'agent.password_changed': () => 'changed the password',
-  'agent.signed_in': (entry) => `signed in with ${field(entry.context, 'device') ?? 'a browser'} at ${field(entry.context, 'address') ?? 'an address'} for the first time`,
+  'agent.signed_in': (entry) => `signed in with ${field(entry.context, 'device') ?? 'a browser'} at ${field(entry.context, 'address') ?? 'an address'}${entry.context?.['isNew'] === false ? '' : ' for the first time'}`,
   'agent.session_ended': (entry) => (field(entry.context, 'device') === undefined ? 'signed out everywhere else' : `ended the sign-in with ${field(entry.context, 'device')} at ${field(entry.context, 'address') ?? 'an address'}`),
   'agent.attacked': (entry, names) => `slowed down somebody who tries the password of ${target(entry, names)}, from ${field(entry.context, 'address') ?? 'an address'}`,
   'agent.mfa_enabled': (entry) => `added ${factorNames[field(entry.context, 'method') ?? ''] ?? 'a second factor'}`,
