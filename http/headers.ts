@@ -34,6 +34,12 @@ export function framingProblem(headers: Readonly<Record<string, string>>): { rea
   return undefined;
 }
 
+/** What is packed is read as it is by nobody here. Refuses invalid_body. */
+export function requireUnpacked(head: RequestHead): void {
+  const coding = head.headers['content-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'identity') refuseField('invalid_body', 'Content-Encoding', 'must be left out: bodies are taken as they are, without a coding');
+}
+
 /** Refuses invalid_body. */
 export function requireAccept(head: RequestHead): void {
   const accept = head.headers['accept'];

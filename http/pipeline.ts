@@ -17,7 +17,7 @@ import { mustEnrol } from '../engine/second-factors.ts';
 import { visitorKind } from '../engine/visitors.ts';
 import { BodyStream, noRoomRetrySeconds, type Streamed } from './body-streams.ts';
 import { authenticate, authenticateSigned, type Credential, noteUse, workspaceOf } from './credentials.ts';
-import { allowOf, bearerOf, framingProblem, preflightHeaders, replyHeaders, type ReplyFacts, requestIdOf, requireAccept } from './headers.ts';
+import { allowOf, bearerOf, framingProblem, preflightHeaders, replyHeaders, type ReplyFacts, requestIdOf, requireAccept, requireUnpacked } from './headers.ts';
 import type { Metrics } from './metrics.ts';
 import { mayUseSite } from './own-origin.ts';
 import type { Config } from './config.ts';
@@ -181,6 +181,7 @@ export class Pipeline {
     try {
       version = versionFor(head.headers['service-version']);
       if (route.anyHeaders === undefined) requireAccept(head);
+      requireUnpacked(head);
       return { compiled: match.entry, head, pathParams: match.params, requestId, version };
     } catch (error) {
       return this.#refused(refusalOf(error, { log: this.#services.log, seldom: this.#seldom, requestId, operation: route.operation }), { head, requestId, version, route });

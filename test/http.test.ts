@@ -35,6 +35,17 @@ t.test('headers', async (t) => {
     t.equal((await raw({ ...bearer, ...accept }, { method: 'POST', path: '/api/v1/auth/logout' })).status, 204, 'none is needed without a body');
   });
 
+  t.test('[RFC 9110 8.4] a packed body is refused as one, not read as what it is not', async (t) => {
+    const form = { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Encoding': 'br' }, body: 'grant_type=refresh_token' };
+    for (const [coding, status] of [['gzip', 400], ['br', 400], ['gzip, identity', 400], ['identity', 401], ['Identity', 401]] as const) {
+      const headers = { Accept: 'application/json', 'Content-Type': 'application/json', 'Content-Encoding': coding };
+      const answer = await fetch(`${service.url}/api/v1/auth/login`, { method: 'POST', headers, body: JSON.stringify({ email: 'kim@example.com', password: 'a long enough one' }) });
+      t.equal(answer.status, status, coding);
+      if (status === 400) t.match(await answer.json(), { error: 'invalid_body', detail: { fieldErrors: { 'Content-Encoding': [String] } } });
+    }
+    t.equal((await fetch(`${service.url}/oauth/token`, form)).status, 400);
+  });
+
   t.test('[decisions] pages, documents, health and figures take no notice of them', async (t) => {
     for (const path of ['/healthz', '/readyz', '/metrics', '/docs', '/join/x', '/reset-password?token=x', '/api/v1/openapi.json', '/api/v1/asyncapi.json']) t.equal((await raw({}, { path })).status, 200, path);
   });
