@@ -2,17 +2,15 @@
 // queries for up to seven days with growing pauses, verified when every required record stands. What is asked and how is the provider's;
 // when, and what follows, is decided here. Specification 4.19, decisions "Email domain".
 
-import { type DnsRecord, type EmailDomainRecord, findEmailDomain, putEmailDomain } from '../store/email-domains.ts';
+import { type DnsRecord, type EmailDomainRecord, putEmailDomain } from '../store/email-domains.ts';
 import { requireAdmin } from './access.ts';
 import { refuse } from './errors.ts';
 import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
-import type { Context, View } from './runtime/context.ts';
+import type { Context } from './runtime/context.ts';
 import type { DeadlineParams } from './runtime/deadlines.ts';
 import type { OutboxItem, OutboxOutcome } from './runtime/outbox.ts';
-import type { ActorKind } from './runtime/registry.ts';
-
-export const emailDomainKind: ActorKind<EmailDomainRecord> = { name: 'emailDomain', load: findEmailDomain };
+import { emailDomainKind, tellOfWorkspace, theEmailDomain } from './workspace.ts';
 
 export const pollDeadline = 'emailDomain.poll';
 export const domainCheckKind = 'email-domain-check';
@@ -44,10 +42,6 @@ export function isRequired({ type }: Pick<DnsRecord, 'type'>): boolean {
 /** Nothing is left to be looked for. */
 function isSettled({ status, records }: EmailDomainRecord): boolean {
   return status === 'verified' && records.every((record) => record.status === 'verified');
-}
-
-export function theEmailDomain(view: Pick<View, 'state'>): EmailDomainRecord | undefined {
-  return view.state(emailDomainKind, '');
 }
 
 /** What the provider made for a new domain. */
@@ -143,6 +137,9 @@ function startPolling(ctx: Context, domain: EmailDomainRecord): EmailDomainRecor
 }
 
 function putDomain(ctx: Context, domain: EmailDomainRecord): void {
+  const before = theEmailDomain(ctx);
   putEmailDomain(ctx.db, domain);
   ctx.become(emailDomainKind, '', domain);
+  // Both stand in the workspace's record.
+  if (before?.id !== domain.id || before.status !== domain.status) tellOfWorkspace(ctx);
 }

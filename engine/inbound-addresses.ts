@@ -5,14 +5,13 @@ import { allInboundAddresses, findInboundAddress, type InboundAddressRecord, rep
 import { requireAdmin } from './access.ts';
 import { auditChange } from './audit.ts';
 import type { Directory } from './directory.ts';
-import { theEmailDomain } from './email-domain.ts';
 import { refuseField } from './errors.ts';
 import { hostOf, localPartOf, withoutTag } from './mail-addresses.ts';
 import { isReservedLocalPart } from './reserved-names.ts';
 import { theRoster } from './roster.ts';
 import { command } from './runtime/command.ts';
 import type { View } from './runtime/context.ts';
-import { theWorkspace } from './workspace.ts';
+import { theEmailDomain, theWorkspace } from './workspace.ts';
 
 export interface InboundAddressView {
   readonly address: string;

@@ -12,7 +12,7 @@ import { hasSecondFactor } from './second-factors.ts';
 import { command } from './runtime/command.ts';
 import { expectClosingAnew } from './status.ts';
 import { isTimeZone } from './time-zones.ts';
-import { putWorkspace, type SettingsView, settingsView, tellOfSettings, theWorkspace, type WorkspaceView, workspaceView } from './workspace.ts';
+import { putWorkspace, type SettingsView, settingsView, tellOfSettings, tellOfWorkspace, theWorkspace, type WorkspaceView, workspaceView } from './workspace.ts';
 
 export interface WorkspaceChanges {
   readonly name?: string | undefined;
@@ -49,6 +49,7 @@ export const changeWorkspace = command('workspace.update', (ctx, params: { works
   if (awayAfterMinutes !== undefined) expectAwayAnew(ctx);
   const after = workspaceView(ctx);
   auditChange(ctx, { action: 'workspace.updated', targetKind: 'workspace', targetId: ctx.workspaceId, before, after });
+  if (JSON.stringify(after) !== JSON.stringify(before)) tellOfWorkspace(ctx);
   return { workspace: after };
 });
 

@@ -1,7 +1,7 @@
-// The workspace's own record and settings, held in memory while it is open. What admins may change of it stands in settings.ts.
+// The workspace's own record, settings and email domain, held in memory while it is open. What admins may change of it stands in settings.ts.
 
+import { type EmailDomainRecord, findEmailDomain } from '../store/email-domains.ts';
 import { findWorkspace, insertWorkspace, updateWorkspace, type WorkspaceRecord, type WorkspaceSettings } from '../store/workspaces.ts';
-import { theEmailDomain } from './email-domain.ts';
 import { tell } from './events.ts';
 import { autoCloseDays, awayAfterMinutes, maxOpenChatsPerAgent } from './limits.ts';
 import type { Context, View } from './runtime/context.ts';
@@ -13,6 +13,13 @@ export function theWorkspace(view: Pick<View, 'state'>): WorkspaceRecord {
   const workspace = view.state(workspaceKind, '');
   if (workspace === undefined) throw new Error('a workspace file without its workspace');
   return workspace;
+}
+
+export const emailDomainKind: ActorKind<EmailDomainRecord> = { name: 'emailDomain', load: findEmailDomain };
+
+/** What is done with it stands in email-domain.ts. */
+export function theEmailDomain(view: Pick<View, 'state'>): EmailDomainRecord | undefined {
+  return view.state(emailDomainKind, '');
 }
 
 export function putWorkspace(ctx: Context, workspace: WorkspaceRecord): void {
@@ -70,6 +77,10 @@ export type SettingsView = Pick<WorkspaceSettings, 'routing' | 'autoCloseDays' |
 export function settingsView(view: Pick<View, 'state'>): SettingsView {
   const { routing, autoCloseDays, csatEnabled, defaultDepartmentId } = theWorkspace(view).settings;
   return { routing, autoCloseDays, csatEnabled, defaultDepartmentId };
+}
+
+export function tellOfWorkspace(ctx: Context): void {
+  tell(ctx, { type: 'workspace.updated', audience: { kind: 'workspace' }, data: { workspace: workspaceView(ctx) } });
 }
 
 export function tellOfSettings(ctx: Context): void {

@@ -3,7 +3,7 @@
 import Type, { type TSchema } from 'typebox';
 import { events, type EventType, isEventType, scopeOfEvent } from '../engine/events.ts';
 import { allows, type Grant } from '../engine/scopes.ts';
-import { Department, SavedReply, WorkspaceSettings } from './record-schemas.ts';
+import { Department, SavedReply, Workspace, WorkspaceSettings } from './record-schemas.ts';
 import { Agent, Call, Conversation, CustomerConversation, GoalCompletion, KbJob, Message, Note, Read, Site, Visitor } from './schemas.ts';
 import { type LeaveOut, leaverOf } from './scoped-members.ts';
 
@@ -17,6 +17,7 @@ const records: Record<RecordName, TSchema> = {
   call: Call,
   agent: Agent,
   department: Department,
+  workspace: Workspace,
   settings: WorkspaceSettings,
   site: Site,
   savedReply: SavedReply,

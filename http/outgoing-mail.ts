@@ -4,7 +4,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { bounceLabel, bounceLocalPart, domainAddress } from '../engine/inbound-addresses.ts';
-import { theEmailDomain } from '../engine/email-domain.ts';
+import { theEmailDomain } from '../engine/workspace.ts';
 import type { Mail } from '../engine/mail.ts';
 import { hostOf, localPartOf, withoutTag } from '../engine/mail-addresses.ts';
 import { systemCaller } from '../engine/runtime/command.ts';

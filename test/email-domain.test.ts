@@ -67,7 +67,10 @@ t.test('registering', async (t) => {
     const { body: again } = await service.post('/email/domain', { domain: 'shop.example' }, owner.token);
     t.same(again.domain.records, before.domain.records);
     t.equal(again.domain.id, before.domain.id);
+    const socket = await service.agentSocket(owner.token);
     const { body: other } = await service.post('/email/domain', { domain: 'cups.example' }, owner.token);
+    t.match((await socket.next('workspace.updated')).data.workspace, { emailDomainId: other.domain.id, emailDomainStatus: 'pending' });
+    await socket.close();
     t.not(other.domain.id, before.domain.id);
     t.equal((await service.get(`/email/domain/${before.domain.id}`, owner.token)).status, 404);
   });
@@ -143,7 +146,10 @@ t.test('verification', async (t) => {
     await look(service, 3600);
     t.same(await statuses(), records.map((_, at) => (at < records.length - 1 ? 'verified' : 'pending')), 'DNS that is down says nothing of the records');
     dns.break(false);
+    const socket = await service.agentSocket(owner.token);
     await look(service, 3600);
+    t.match((await socket.next('workspace.updated')).data.workspace, { emailDomainId: domain.id, emailDomainStatus: 'verified' }, 'it is told');
+    await socket.close();
     t.match(await read(), { status: 'verified', records: records.map(() => ({ status: 'verified' })) });
     const [entry, ...others] = await service.audited('workspace.domain_verified', owner.token);
     t.match(entry, { actorAgentId: null, targetKind: 'email_domain', targetId: domain.id, before: { status: 'pending' }, after: { status: 'verified', domain: 'shop.example' } });

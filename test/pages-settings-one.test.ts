@@ -4,7 +4,7 @@ import t from 'tap';
 import type { Locator, Page } from 'playwright-core';
 import { noBrowser } from './support/chromium.ts';
 import { freePort } from './support/free-port.ts';
-import { startPages } from './support/pages.ts';
+import { holds, startPages } from './support/pages.ts';
 import { startService } from './support/service.ts';
 
 const hostile = '<img src=x onerror=alert(1)>';
@@ -452,6 +452,23 @@ t.test('the settings of the business', { skip: noBrowser }, async (t) => {
     await work.getByRole('button', { name: 'Save' }).click();
     await work.getByText('Not saved yet.').waitFor({ state: 'detached' });
     t.same(await get('/workspace/settings'), { routing: { mode: 'manual', maxOpenChatsPerAgent: 7 }, autoCloseDays: 2.5, csatEnabled: false, defaultDepartmentId: null });
+
+    const place = page.getByRole('region', { name: 'Name and place' });
+    await place.getByLabel('Name', { exact: true }).fill('Mine');
+    await work.getByLabel('Open chats per agent, at most').fill('8');
+    await service.patch(`/workspaces/${owner.workspaceId}`, { name: 'Theirs', timezone: 'Europe/Berlin' }, owner.token);
+    await service.put('/workspace/settings', { csatEnabled: true, routing: { mode: 'auto' } }, owner.token);
+    await holds(page, `document.querySelector('input[list=time-zones]').value === 'Europe/Berlin'`);
+    t.equal(await place.getByLabel('Name', { exact: true }).inputValue(), 'Mine', 'what was typed stays');
+    await holds(page, `[...document.querySelectorAll('#workspace-work ~ form input[type=checkbox]')].every((box) => box.checked)`);
+    t.equal(await work.getByLabel('A new chat goes').inputValue(), 'auto');
+    await work.getByRole('button', { name: 'Save' }).click();
+    await work.getByText('Not saved yet.').waitFor({ state: 'detached' });
+    t.match(await get('/workspace/settings'), { routing: { mode: 'auto', maxOpenChatsPerAgent: 8 }, csatEnabled: true }, 'neither undoes the other');
+    await service.patch(`/workspaces/${owner.workspaceId}`, { locale: 'pt-BR' }, owner.token);
+    await place.getByRole('button', { name: 'Save' }).click();
+    await place.getByText('Not saved yet.').waitFor({ state: 'detached' });
+    t.match((await get('/me')).workspace, { name: 'Mine', timezone: 'Europe/Berlin', locale: 'pt-BR' });
 
     const shop = page.getByRole('region', { name: 'Your shop' });
     await shop.getByLabel('Address').fill('http://127.0.0.1:9/');

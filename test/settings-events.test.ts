@@ -42,6 +42,20 @@ t.test('what else changes in a workspace is told', async (t) => {
     t.match(await told(), [{ type: 'site.updated', data: { site: { id: site.id, name: 'Renamed', version: 2 } } }]);
   });
 
+  t.test('[6] the workspace itself: what its record says, to everybody in it', async (t) => {
+    const path = `/workspaces/${owner.workspaceId}`;
+    const { body } = await service.patch(path, { name: 'Bean & Leaf', timezone: 'Asia/Tokyo', awayAfterMinutes: 9 }, owner.token);
+    t.match(await told(), [{ type: 'workspace.updated', data: body }]);
+    t.match(body, { workspace: { id: owner.workspaceId, name: 'Bean & Leaf', timezone: 'Asia/Tokyo', awayAfterMinutes: 9 } });
+    await service.patch(path, { name: 'Bean & Leaf' }, owner.token);
+    t.equal((await service.patch(path, { name: 'Mine' }, ann.token)).status, 403);
+    t.equal((await service.patch(path, { timezone: 'Europe/Nowhere' }, owner.token)).status, 400);
+    t.same(await told(), [], 'what changes nothing, or is refused, is told to nobody');
+    const stranger = await service.workspace();
+    await service.patch(`/workspaces/${stranger.workspaceId}`, { name: 'Another' }, stranger.token);
+    t.same(await told(), [], 'another workspace\'s');
+  });
+
   t.test('[6] saved replies of the workspace; personal ones are nobody else\'s', async (t) => {
     const { body: reply } = await service.post('/saved-replies', { shortcut: '/hello', title: 'Hello', body: 'Hello!', scope: 'workspace' }, owner.token);
     t.match(await told(), [{ type: 'saved_reply.created', data: { savedReply: { id: reply.id } } }]);

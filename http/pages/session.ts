@@ -46,6 +46,12 @@ onEvent(['agent.updated'], ({ data }) => {
   keepAgent((data as { agent: Agent }).agent);
 });
 
+onEvent(['workspace.updated'], ({ data }) => {
+  const { workspace } = data as { workspace: Workspace };
+  const current = me.peek();
+  if (current !== undefined) me.value = { ...current, workspace };
+});
+
 /** Asks again who is signed in, after a failure or a change of the workspace. */
 export async function readMe(current: string | null = token.peek()): Promise<void> {
   try {

@@ -2,11 +2,12 @@
 // Specification 4.19, 4.20; decisions "Inbound email", "Email domain".
 
 import Type from 'typebox';
-import { type EmailDomainView, emailDomainView, registerDomain, theEmailDomain } from '../../engine/email-domain.ts';
+import { type EmailDomainView, emailDomainView, registerDomain } from '../../engine/email-domain.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { listInboundAddresses, setInboundAddresses } from '../../engine/inbound-addresses.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import { listSuppressions, removeSuppression } from '../../engine/suppressions.ts';
+import { theEmailDomain } from '../../engine/workspace.ts';
 import { byCreated, pageOf } from '../cursor.ts';
 import { worded } from '../field-words.ts';
 import { dkimKeyName } from '../outgoing-mail.ts';

@@ -1,10 +1,11 @@
 // A form that sends what it holds and shows what the service says of it: by the field where the API names one, above the buttons
 // where it does not. Nothing that was typed is lost to a failure.
 
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ComponentChildren, JSX } from 'preact';
 import { ApiError, messageOf } from '../api.ts';
 import { Banner, PlanLink } from './feedback.tsx';
+import { mergeChanges, same } from './three-way.ts';
 
 export interface FormState<Values> {
   readonly values: Values;
@@ -73,6 +74,17 @@ export function useForm<Values extends object>(initial: Values, send: (values: V
       }
     },
   };
+}
+
+/** Keeps an open form at what others make of the record: `there` in every field that the reader left as it was. */
+export function useFollowing<Values extends object>(form: FormState<Values>, there: Values): void {
+  const base = useRef(there);
+  useEffect(() => {
+    if (same(base.current, there)) return;
+    const { taken } = mergeChanges({ base: base.current, theirs: there, mine: form.values });
+    base.current = there;
+    for (const name of taken) form.set(name, there[name]);
+  });
 }
 
 function errorsByField({ fieldErrors, slug, message }: ApiError, refusedAt: RefusedAt): ApiError['fieldErrors'] {

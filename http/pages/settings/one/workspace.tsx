@@ -1,12 +1,14 @@
 // The workspace: what it is called and where it is, how conversations find an agent and close, and the shop that is asked about customers.
 
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { Failure, Loading } from '../../design/feedback.tsx';
 import { Checkbox, Field, SelectField, TextField } from '../../design/field.tsx';
-import { Form, useForm } from '../../design/form.tsx';
+import { Form, useFollowing, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
-import { same } from '../../design/three-way.ts';
+import { changedIn, same } from '../../design/three-way.ts';
+import { onEvent } from '../../live.ts';
 import { notify } from '../../notices.ts';
 import { departments, readPeople } from '../../people.ts';
 import type { WholeWorkspace, Workspace, WorkspaceSettings as Settings } from '../../records.ts';
@@ -18,6 +20,7 @@ import { SaveLine } from './save-line.tsx';
 
 export function WorkspaceSettings(_props: SectionProps): JSX.Element {
   const settings = useResource((signal) => call<Settings>('GET', '/workspace/settings', { signal }), []);
+  useEffect(() => onEvent(['settings.updated'], ({ data }) => settings.set((data as { settings: Settings }).settings)), [settings.set]);
   const workspace = me.value?.workspace;
   return (
     <Section title="Workspace" intro="What holds for everybody here.">
@@ -34,11 +37,14 @@ export function WorkspaceSettings(_props: SectionProps): JSX.Element {
 function PlaceCard({ workspace }: { readonly workspace: Workspace }): JSX.Element {
   const before = { name: workspace.name, timezone: workspace.timezone, locale: workspace.locale };
   const form = useForm(before, async (values) => {
-    const { workspace: saved } = await call<{ workspace: Workspace }>('PATCH', `/workspaces/${workspace.id}`, { body: values });
-    form.reset({ name: saved.name, timezone: saved.timezone, locale: saved.locale });
-    await readMe();
+    if (!same(values, before)) {
+      const { workspace: saved } = await call<{ workspace: Workspace }>('PATCH', `/workspaces/${workspace.id}`, { body: changedIn(before, values) });
+      form.reset({ name: saved.name, timezone: saved.timezone, locale: saved.locale });
+      await readMe();
+    }
     notify({ kind: 'done', text: 'Saved.' });
   });
+  useFollowing(form, before);
   const { values } = form;
   const time = timeIn(values.timezone);
   return (
@@ -68,6 +74,7 @@ function PlaceCard({ workspace }: { readonly workspace: Workspace }): JSX.Elemen
 
 function SignInSettings({ workspaceId }: { readonly workspaceId: string }): JSX.Element | null {
   const whole = useResource(async (signal) => (await call<{ workspace: WholeWorkspace }>('GET', `/workspaces/${workspaceId}`, { signal })).workspace, [workspaceId]);
+  useEffect(() => onEvent(['workspace.updated'], ({ data }) => whole.set((data as { workspace: WholeWorkspace }).workspace)), [whole.set]);
   if (whole.failure !== undefined) return <Failure error={whole.failure} retry={whole.reload} />;
   return whole.value === undefined ? null : <SignInCard workspace={whole.value} onSaved={whole.set} />;
 }
@@ -79,6 +86,7 @@ function SignInCard({ workspace, onSaved }: { readonly workspace: WholeWorkspace
     onSaved(saved);
     notify({ kind: 'done', text: 'Saved.' });
   });
+  useFollowing(form, { requireSecondFactor });
   return (
     <section class="card" aria-labelledby="workspace-sign-in">
       <h2 id="workspace-sign-in">Signing in</h2>
@@ -119,8 +127,15 @@ function numberOrText(text: string): number | string {
 }
 
 function WorkCard({ settings, onSaved }: { readonly settings: Settings; readonly onSaved: (settings: Settings) => void }): JSX.Element {
-  const form = useForm<WorkValues>(valuesOf(settings), async ({ mode, maxOpenChats, autoCloseDays, csatEnabled, defaultDepartmentId }) => {
-    const body = { routing: { mode, maxOpenChatsPerAgent: numberOrText(maxOpenChats) }, autoCloseDays: numberOrText(autoCloseDays), csatEnabled, defaultDepartmentId: defaultDepartmentId === '' ? null : defaultDepartmentId };
+  const form = useForm<WorkValues>(valuesOf(settings), async (typed) => {
+    const { mode, maxOpenChats, autoCloseDays, csatEnabled, defaultDepartmentId } = changedIn(valuesOf(settings), typed);
+    // What is undefined is not sent.
+    const body = {
+      routing: { mode, maxOpenChatsPerAgent: maxOpenChats === undefined ? undefined : numberOrText(maxOpenChats) },
+      autoCloseDays: autoCloseDays === undefined ? undefined : numberOrText(autoCloseDays),
+      csatEnabled,
+      defaultDepartmentId: defaultDepartmentId === '' ? null : defaultDepartmentId,
+    };
     const saved = await call<Settings>('PUT', '/workspace/settings', { body });
     form.reset(valuesOf(saved));
     onSaved(saved);
@@ -128,6 +143,7 @@ function WorkCard({ settings, onSaved }: { readonly settings: Settings; readonly
     void readPeople();
     notify({ kind: 'done', text: 'Saved.' });
   });
+  useFollowing(form, valuesOf(settings));
   const { values } = form;
   return (
     <section class="card" aria-labelledby="workspace-work">

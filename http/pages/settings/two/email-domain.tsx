@@ -1,7 +1,7 @@
 // The domain that mail is sent from: its DNS records to copy one by one, and whether each of them stands.
 
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api.ts';
 import { Button } from '../../design/button.tsx';
 import { Copyable } from '../../design/copyable.tsx';
@@ -11,8 +11,9 @@ import { TextField } from '../../design/field.tsx';
 import { Form, useForm } from '../../design/form.tsx';
 import { useResource } from '../../design/resource.ts';
 import { Time } from '../../design/time.tsx';
+import { onEvent } from '../../live.ts';
 import { notify, notifyFailure } from '../../notices.ts';
-import type { DnsRecord, EmailDomain } from '../../records.ts';
+import type { DnsRecord, EmailDomain, WholeWorkspace } from '../../records.ts';
 import { dayOf, now, timeInSentence } from '../../times.ts';
 import { Part, Reading } from './parts.tsx';
 
@@ -24,6 +25,14 @@ export function EmailDomainPart(): JSX.Element {
   const { value, failure, loading, reload, set } = useResource((signal) => call<{ domain: EmailDomain | null }>('GET', '/email/domain', { signal }), []);
   const [changing, setChanging] = useState(false);
   const domain = value?.domain ?? undefined;
+  useEffect(
+    () =>
+      onEvent(['workspace.updated'], ({ data }) => {
+        const { emailDomainId, emailDomainStatus } = (data as { workspace: WholeWorkspace }).workspace;
+        if (emailDomainId !== (domain?.id ?? null) || emailDomainStatus !== (domain?.status ?? null)) reload();
+      }),
+    [domain?.id, domain?.status],
+  );
   return (
     <Part
       id="domain"

@@ -63,6 +63,7 @@ export const eventGroups: readonly EventGroup[] = [
       { type: 'department.created', label: 'A department was made' },
       { type: 'department.updated', label: 'A department changed' },
       { type: 'department.deleted', label: 'A department was deleted' },
+      { type: 'workspace.updated', label: 'The workspace itself changed' },
       { type: 'settings.updated', label: 'Settings changed' },
       { type: 'site.created', label: 'A site was made' },
       { type: 'site.updated', label: 'A site changed' },
