@@ -62,8 +62,16 @@ function expiryOf(nowMs: number, lifetimeMs: number): string {
 
 const fromNowhere: SigningIn = { address: '', network: '', userAgent: null, browser: undefined, lifetimeMs: 7 * 24 * 3600_000 };
 
-/** The agent has shown who it is; `isSignIn`: by signing in. */
-export function openSession(ctx: Context, agent: AgentRecord, { signing = fromNowhere, isSignIn = false }: { signing?: SigningIn | undefined; isSignIn?: boolean } = {}): AgentSessionRecord {
+interface Opening {
+  readonly signing?: SigningIn | undefined;
+  /** By signing in. */
+  readonly isSignIn?: boolean;
+  /** When it showed all that it has to show; now where this is left out. */
+  readonly confirmedAt?: string;
+}
+
+/** The agent has shown who it is. */
+export function openSession(ctx: Context, agent: AgentRecord, { signing = fromNowhere, isSignIn = false, confirmedAt = ctx.at }: Opening = {}): AgentSessionRecord {
   const { address, userAgent, browser, lifetimeMs } = signing;
   const session: AgentSessionRecord = {
     id: ctx.ids.uuid(),
@@ -73,7 +81,7 @@ export function openSession(ctx: Context, agent: AgentRecord, { signing = fromNo
     browserHash: browser === undefined ? null : hashOf(browser),
     createdAt: ctx.at,
     lastUsedAt: ctx.at,
-    confirmedAt: ctx.at,
+    confirmedAt,
     expiresAt: expiryOf(ctx.nowMs, lifetimeMs),
   };
   makeRoom(ctx, agent.id);
@@ -98,9 +106,7 @@ export const refreshSession = command('agentSession.refresh', (ctx, params: { se
   const { address, network, userAgent, lifetimeMs } = params.signing;
   if (params.sessionId === undefined) {
     // Nobody has shown anything but a token.
-    const opened: AgentSessionRecord = { ...openSession(ctx, agent, { signing: params.signing }), confirmedAt: isoTime(0) };
-    put(ctx, opened);
-    return opened;
+    return openSession(ctx, agent, { signing: params.signing, confirmedAt: confirmedAtOf(ctx, agent.id, undefined) });
   }
   const session = findSession(ctx, agent.id, params.sessionId) ?? refuse('token_revoked');
   const endMs = Date.parse(session.createdAt) + longestLifetimeMs(lifetimeMs);
@@ -119,10 +125,14 @@ export const confirmSession = command('agentSession.confirm', (ctx, params: { se
   return isoTime(ctx.nowMs + confirmedMs);
 });
 
+/** When who uses a sign-in last showed to be the agent; long ago for a token of before there were any. */
+export function confirmedAtOf(view: Pick<View, 'state'>, agentId: string, sessionId: string | undefined): string {
+  return (sessionId === undefined ? undefined : findSession(view, agentId, sessionId)?.confirmedAt) ?? isoTime(0);
+}
+
 /** Until when a sign-in counts as confirmed; null when it does not. */
 export function confirmedUntil(view: View, sessionId: string | undefined): string | null {
-  const session = sessionId === undefined ? undefined : findSession(view, callingAgent(view).id, sessionId);
-  const untilMs = session === undefined ? 0 : Date.parse(session.confirmedAt) + confirmedMs;
+  const untilMs = Date.parse(confirmedAtOf(view, callingAgent(view).id, sessionId)) + confirmedMs;
   return untilMs > view.nowMs ? isoTime(untilMs) : null;
 }
 

@@ -7,7 +7,7 @@ import { apiKeysOf } from '../store/api-keys.ts';
 import { endOneTimeTokens, findOneTimeToken, insertOneTimeToken, type OneTimeToken } from '../store/one-time-tokens.ts';
 import { allAgentChannels, callingAgent } from './access.ts';
 import { mailAccountNotice } from './account-notices.ts';
-import { endSessionsOf, openSession, type SigningIn } from './agent-sessions.ts';
+import { confirmedAtOf, endSessionsOf, openSession, type SigningIn } from './agent-sessions.ts';
 import { startSubscription } from './billing.ts';
 import { refuse } from './errors.ts';
 import { joinCodeMs, resetTokenMs } from './limits.ts';
@@ -18,6 +18,7 @@ import { revokeGrantsOf } from './oauth.ts';
 import { leaveRouting, signedOut } from './presence.ts';
 import { addAgent, isActive, putAgent, theRoster } from './roster.ts';
 import { drainQueue } from './routing.ts';
+import { hasSecondFactor } from './second-factors.ts';
 import { isoTime } from './runtime/clock.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
@@ -192,9 +193,10 @@ export const signInByPasskey = command('auth.signInByPasskey', (ctx, params: { a
   return { agent, workspace: theWorkspace(ctx), session: openSession(ctx, agent, { signing: params.signing, isSignIn: true }) };
 });
 
-/** Ends every sign-in, the caller's too, and begins another. Refuses invalid_credentials when the former password was changed meanwhile. */
-export const changePassword = command('auth.changePassword', (ctx, params: { formerHash: string | null; passwordHash: string; signing: SigningIn }): SignedIn => {
+/** Ends every sign-in, the caller's too, and begins another, which is no more confirmed than the caller's where there is more than a password to show. Refuses invalid_credentials when the former password was changed meanwhile. */
+export const changePassword = command('auth.changePassword', (ctx, params: { sessionId: string | undefined; formerHash: string | null; passwordHash: string; signing: SigningIn }): SignedIn => {
   const agent = callingAgent(ctx);
+  const confirmedAt = hasSecondFactor(ctx, agent.id) ? confirmedAtOf(ctx, agent.id, params.sessionId) : ctx.at;
   if (agent.passwordHash !== params.formerHash) refuse('invalid_credentials');
   const changed: AgentRecord = { ...agent, passwordHash: params.passwordHash, tokenVersion: agent.tokenVersion + 1 };
   endOneTimeTokens(ctx.db, agent.id, 'reset', ctx.at);
@@ -202,7 +204,7 @@ export const changePassword = command('auth.changePassword', (ctx, params: { for
   endSessionsOf(ctx, agent.id, { forgetOrigins: true });
   ctx.audit({ action: 'agent.password_changed', targetKind: 'agent', targetId: agent.id });
   mailAccountNotice(ctx, changed, { subject: 'Your password was changed', text: ['Your password was changed by somebody who was signed in as you and knew the former one. Every other sign-in has ended. Apps that act for you go on.', ...keysLine(ctx, agent.id)].join('\n\n'), origin: params.signing });
-  return { agent: changed, workspace: theWorkspace(ctx), session: openSession(ctx, changed, { signing: params.signing }) };
+  return { agent: changed, workspace: theWorkspace(ctx), session: openSession(ctx, changed, { signing: params.signing, confirmedAt }) };
 });
 
 function issueToken(ctx: Context, options: { agent: AgentRecord; kind: OneTimeToken['kind']; lifetimeMs: number }): string {

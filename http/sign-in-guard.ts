@@ -32,9 +32,9 @@ export function tryOf(email: string, origin: { readonly network: string; readonl
   return { counted: [account, ...own], judged: known === undefined ? account : keyOf(known) };
 }
 
-/** By who is signed in as the agent. */
-export function ownTry(agentId: string): Try {
-  const key = `own ${agentId}`;
+/** By who is signed in: what is tried, such as the agent's password by its id. */
+export function ownTry(what: string): Try {
+  const key = `own ${what}`;
   return { counted: [key], judged: key };
 }
 

@@ -80,6 +80,24 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
     await third.getByLabel('Recovery code').fill(codes[0] ?? '');
     await third.keyboard.press('Enter');
     await third.waitForURL(/\/inbox/);
+
+    service.clock.advance(15 * minuteMs);
+    const renew = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Make new ones' }).first().click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Make new ones' }).click();
+      await page.getByRole('heading', { name: 'Show that it is you' }).waitFor();
+    };
+    await renew();
+    await page.getByLabel('Code', { exact: true }).waitFor();
+    await look(page, 'showing that it is you');
+    t.equal(await page.getByRole('dialog').getByLabel('Password').count(), 0, 'a password alone would not do');
+    await page.getByLabel('Code', { exact: true }).fill('000000');
+    await page.keyboard.press('Enter');
+    await page.locator('dialog .error').waitFor();
+    await page.getByRole('button', { name: 'Use a recovery code' }).click();
+    await page.getByRole('textbox', { name: 'Recovery code' }).fill(codes[1] ?? '');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Keep these recovery codes' }).waitFor();
   });
 
   t.test('a passkey is added, signs in alone, and allows an app', async () => {

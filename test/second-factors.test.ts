@@ -154,7 +154,7 @@ t.test('what waits for an answer is bounded by whom it is asked of', (t) => {
 t.test('changing them needs to have shown a moment ago who one is', async (t) => {
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const owner = await service.workspace();
-  const { secret } = await enrolApp(service, owner.token);
+  const { secret, recoveryCodes } = await enrolApp(service, owner.token);
   service.clock.advance(15 * minuteMs);
   for (const ask of [
     () => service.delete('/me/totp', owner.token),
@@ -164,6 +164,15 @@ t.test('changing them needs to have shown a moment ago who one is', async (t) =>
   ]) t.match(await ask(), unconfirmed);
   t.match(await service.post('/me/confirm', { password: 'not the one at all' }, owner.token), { status: 401, body: { error: 'invalid_credentials' } });
   t.match(await service.post('/me/confirm', {}, owner.token), { status: 401 }, 'nothing shows nothing');
+  t.match(await service.post('/me/confirm', { password }, owner.token), { status: 401, body: { error: 'second_factor_required', detail: { methods: ['totp', 'recovery_code'] } } }, 'a password alone is what a second factor protects from');
+  t.match(await service.delete('/me/totp', owner.token), unconfirmed);
+  t.match(await service.post('/me/confirm', { password: 'not the one at all', code: await codeOf(secret, service.clock.now()) }, owner.token), { status: 401, body: { error: 'invalid_credentials' } });
+  t.match(await service.post('/me/confirm', { password, code: '000000' }, owner.token), { status: 401, body: { error: 'invalid_credentials' } });
+  t.equal((await service.post('/me/confirm', { password, code: await codeOf(secret, service.clock.now()) }, owner.token)).status, 200);
+  service.clock.advance(15 * minuteMs);
+  t.match(await service.delete('/me/totp', owner.token), unconfirmed);
+  t.equal((await service.post('/me/confirm', { recoveryCode: recoveryCodes[0] }, owner.token)).status, 200);
+  service.clock.advance(15 * minuteMs);
   t.equal((await service.post('/me/confirm', { code: await codeOf(secret, service.clock.now()) }, owner.token)).status, 200);
   const renewed = await service.post('/me/recovery-codes', undefined, owner.token);
   t.equal(renewed.body.recoveryCodes.length, 10);
@@ -172,6 +181,35 @@ t.test('changing them needs to have shown a moment ago who one is', async (t) =>
   t.match(await service.get('/me/security', owner.token), { body: { totp: null, recoveryCodesLeft: 0 } });
   t.equal((await login(service, owner)).status, 200);
   t.match(await service.delete('/me/totp', owner.token), { status: 404 });
+});
+
+t.test('a new password confirms no sign-in of who has a second factor', async (t) => {
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+  const owner = await service.workspace();
+  const other = 'another long and quiet sentence';
+  await enrolApp(service, owner.token);
+  service.clock.advance(15 * minuteMs);
+  const { status, body } = await service.post('/me/password', { currentPassword: password, newPassword: other }, owner.token);
+  t.equal(status, 200);
+  t.match(await service.delete('/me/totp', body.token), unconfirmed);
+  const agent = await service.agent({ ...owner, token: body.token });
+  service.clock.advance(15 * minuteMs);
+  const changed = (await service.post('/me/password', { currentPassword: password, newPassword: other }, agent.token)).body;
+  t.equal((await service.post('/me/totp', undefined, changed.token)).status, 201, 'the password was all there is');
+});
+
+t.test('wrong codes are counted, whatever right passwords stand beside them', async (t) => {
+  const service = await startService(t);
+  const owner = await service.workspace();
+  await enrolApp(service, owner.token);
+  let tries = 0;
+  let answer = await service.post('/me/confirm', { password, code: '000000' }, owner.token);
+  for (; answer.status === 401 && tries < 40; tries += 1) {
+    service.clock.advance(minuteMs / 4);
+    answer = await service.post('/me/confirm', { password, code: '000000' }, owner.token);
+  }
+  t.match(answer, { status: 429 });
+  t.ok(tries <= 20, `${tries} tries`);
 });
 
 t.test('passkeys', async (t) => {
@@ -225,7 +263,8 @@ t.test('passkeys', async (t) => {
   t.test('it is renamed and removed; a workspace that requires a second factor keeps the last one', async (t) => {
     const { id } = added.body.passkey;
     t.match(await service.patch(`/me/passkeys/${id}`, { name: 'Old laptop' }, owner.token), { body: { name: 'Old laptop' } });
-    await service.post('/me/confirm', { password }, owner.token);
+    const { body } = await service.post('/me/confirm/options', undefined, owner.token);
+    t.equal((await service.post('/me/confirm', { passkey: passkey.get(body.passkey) }, owner.token)).status, 200);
     await service.patch(`/workspaces/${owner.workspaceId}`, { requireSecondFactor: true }, owner.token);
     t.match(await service.delete(`/me/passkeys/${id}`, owner.token), { status: 422, body: { error: 'semantic_error' } });
     await service.patch(`/workspaces/${owner.workspaceId}`, { requireSecondFactor: false }, owner.token);

@@ -6,9 +6,10 @@ import { useRef, useState } from 'preact/hooks';
 import { ApiError, call, messageOf } from './api.ts';
 import { Button } from './design/button.tsx';
 import { Dialog } from './design/dialog.tsx';
-import { Banner } from './design/feedback.tsx';
+import { Banner, Failure, Loading } from './design/feedback.tsx';
 import { TextField } from './design/field.tsx';
 import { Form, useForm } from './design/form.tsx';
+import { useResource } from './design/resource.ts';
 import { hasPasskeys, type PasskeyOptions, signWithPasskey } from './passkeys.ts';
 
 export interface Confirming {
@@ -43,9 +44,31 @@ export function useConfirming(): Confirming {
   };
 }
 
+interface Ways {
+  readonly totp: object | null;
+  readonly passkeys: readonly object[];
+  readonly recoveryCodesLeft: number;
+}
+
 function ConfirmSelf({ onShown, onClose }: { readonly onShown: () => void; readonly onClose: () => void }): JSX.Element {
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<unknown>(undefined);
+  const ways = useResource((signal) => call<Ways>('GET', '/me/security', { signal }), []);
+  const { value, failure } = ways;
+  const shared = { onShown, onClose };
+  return (
+    <Dialog title="Show that it is you" onClose={onClose}>
+      {value === undefined ? failure === undefined ? <Loading lines={2} /> : <Failure error={failure} retry={ways.reload} /> : value.totp === null && value.passkeys.length === 0 ? <ByPassword {...shared} /> : <BySecondFactor ways={value} {...shared} />}
+    </Dialog>
+  );
+}
+
+interface Showing {
+  readonly onShown: () => void;
+  readonly onClose: () => void;
+}
+
+const why = 'It has been a while since you signed in, and this changes how you do.';
+
+function ByPassword({ onShown, onClose }: Showing): JSX.Element {
   const form = useForm(
     { password: '' },
     async (values) => {
@@ -53,6 +76,40 @@ function ConfirmSelf({ onShown, onClose }: { readonly onShown: () => void; reado
       onShown();
     },
     { invalid_credentials: 'password' },
+  );
+  return (
+    <Form
+      form={form}
+      actions={
+        <>
+          <Button type="submit" kind="primary" busy={form.busy}>
+            Go on
+          </Button>
+          <Button kind="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+        </>
+      }
+    >
+      <TextField label="Password" type="password" autocomplete="current-password" autofocus required value={form.values.password} onValue={(value) => form.set('password', value)} error={form.errorOf('password')} hint={why} />
+    </Form>
+  );
+}
+
+/** Which protects the account from whoever knows the password alone. */
+function BySecondFactor({ ways, onShown, onClose }: Showing & { readonly ways: Ways }): JSX.Element {
+  const canUsePasskey = ways.passkeys.length > 0 && hasPasskeys;
+  const [isRecovering, setRecovering] = useState(ways.totp === null && !canUsePasskey);
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<unknown>(undefined);
+  const form = useForm(
+    { code: '' },
+    async ({ code }) => {
+      setFailure(undefined);
+      await call('POST', '/me/confirm', { body: isRecovering ? { recoveryCode: code } : { code: code.replace(/\s/g, '') } });
+      onShown();
+    },
+    { invalid_credentials: 'code' },
   );
   const usePasskey = async (): Promise<void> => {
     setBusy(true);
@@ -66,29 +123,41 @@ function ConfirmSelf({ onShown, onClose }: { readonly onShown: () => void; reado
       setBusy(false);
     }
   };
+  const hasField = isRecovering || ways.totp !== null;
   return (
-    <Dialog title="Show that it is you" onClose={onClose}>
-      <Form
-        form={form}
-        actions={
-          <>
+    <Form
+      form={form}
+      actions={
+        <>
+          {hasField && (
             <Button type="submit" kind="primary" busy={form.busy}>
               Go on
             </Button>
-            {hasPasskeys && (
-              <Button busy={busy} onClick={() => void usePasskey()}>
-                Use a passkey
-              </Button>
-            )}
-            <Button kind="quiet" onClick={onClose}>
-              Cancel
+          )}
+          {canUsePasskey && !isRecovering && (
+            <Button kind={hasField ? 'plain' : 'primary'} busy={busy} onClick={() => void usePasskey()}>
+              Use a passkey
             </Button>
-          </>
-        }
-      >
-        <TextField label="Password" type="password" autocomplete="current-password" autofocus required value={form.values.password} onValue={(value) => form.set('password', value)} error={form.errorOf('password')} hint="It has been a while since you signed in, and this changes how you do." />
-        <div role="alert">{failure !== undefined && <Banner kind="bad">{messageOf(failure)}</Banner>}</div>
-      </Form>
-    </Dialog>
+          )}
+          {ways.recoveryCodesLeft > 0 && !isRecovering && (
+            <Button kind="quiet" onClick={() => setRecovering(true)}>
+              Use a recovery code
+            </Button>
+          )}
+          <Button kind="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+        </>
+      }
+    >
+      {!hasField && <p class="soft">{why}</p>}
+      {hasField &&
+        (isRecovering ? (
+          <TextField key="recovery" label="Recovery code" required autofocus autocomplete="off" spellcheck={false} maxLength={40} value={form.values.code} onValue={(value) => form.set('code', value)} error={form.errorOf('code') ?? form.errorOf('recoveryCode')} hint="One of the ten that you kept. It counts once." />
+        ) : (
+          <TextField key="code" label="Code" required autofocus autocomplete="one-time-code" inputMode="numeric" spellcheck={false} maxLength={10} value={form.values.code} onValue={(value) => form.set('code', value)} error={form.errorOf('code')} hint={`Six digits, from your authenticator app. ${why}`} />
+        ))}
+      <div role="alert">{failure !== undefined && <Banner kind="bad">{messageOf(failure)}</Banner>}</div>
+    </Form>
   );
 }

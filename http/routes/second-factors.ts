@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { callingAgent } from '../../engine/access.ts';
 import { confirmedUntil, confirmSession, requireConfirmed } from '../../engine/agent-sessions.ts';
 import { refuse } from '../../engine/errors.ts';
-import { addPasskey, confirmTotp, enrolTotp, factorsOf, mustEnrol, removePasskey, removeTotp, renamePasskey, renewRecoveryCodes, resetSecondFactors, viewSecondFactors } from '../../engine/second-factors.ts';
+import { addPasskey, confirmTotp, enrolTotp, factorsOf, hasSecondFactor, methodsOf, mustEnrol, removePasskey, removeTotp, renamePasskey, renewRecoveryCodes, resetSecondFactors, viewSecondFactors } from '../../engine/second-factors.ts';
 import { theWorkspace } from '../../engine/workspace.ts';
 import { worded } from '../field-words.ts';
 import { AnyPassword } from '../passwords.ts';
@@ -96,12 +96,13 @@ export const secondFactorRoutes = [
     path: '/me/confirm',
     tag,
     summary: 'Show once more that it is you',
-    description: 'By one of password, code, recoveryCode and passkey (to a challenge of POST /me/confirm/options). For fifteen minutes this sign-in may then change what the account is signed in to with. Tries are limited as those of a login.',
+    description: 'By one of code, recoveryCode and passkey (to a challenge of POST /me/confirm/options); who has no second factor by its password. A right password alone of who has one is 401 `second_factor_required`, whose detail names the methods. ' +
+      'For fifteen minutes this sign-in may then change what the account is signed in to with. Tries are limited as those of a login.',
     access,
     httpOnly: true,
     body: Type.Object({ password: Type.Optional(AnyPassword), code: Type.Optional(Code), recoveryCode: Type.Optional(RecoveryCode), passkey: Type.Optional(PasskeySignature) }),
     reply: { status: 200, schema: Type.Object({ confirmedUntil: Time }) },
-    refusals: ['invalid_credentials', 'confirmation_required'],
+    refusals: ['invalid_credentials', 'second_factor_required', 'confirmation_required'],
     async run(call, services) {
       const { workspaceId, caller, sessionId } = call;
       await requireSelf(call, services);
@@ -300,18 +301,22 @@ interface Shown {
   readonly passkey?: PasskeySignature;
 }
 
-/** Refuses invalid_credentials, rate_limited. */
+/** A password alone will do for who has nothing else: whoever learned it shall not take away what protects the account from that. Refuses invalid_credentials, rate_limited, second_factor_required. */
 async function requireSelf(call: Pick<Call, 'workspaceId' | 'caller' | 'ip' | 'userAgent'> & { readonly body: Shown }, services: Services): Promise<void> {
   const { workspaceId, caller, body } = call;
   const origin = signingOf(call, services, undefined);
   const operation = 'me.confirm';
   if (body.password !== undefined) {
     if ((await findByOwnPassword(services, { workspaceId, caller, password: body.password, origin, operation })) === undefined) refuse('invalid_credentials', { message: 'The password is wrong.' });
-    return;
+    const view = viewOf(services, call);
+    const { id } = callingAgent(view);
+    if (!hasSecondFactor(view, id)) return;
+    if (body.code === undefined && body.recoveryCode === undefined && body.passkey === undefined) refuse('second_factor_required', { detail: { methods: methodsOf(view, id) } });
   }
   const view = viewOf(services, call);
   const member = { agent: callingAgent(view), workspace: theWorkspace(view) };
-  const tried = ownTry(member.agent.id);
+  // Apart from those of the password, since a right one of those forgives the wrong ones before it.
+  const tried = ownTry(`${member.agent.id} second factor`);
   services.signInGuard.requireTry(tried);
   const challenge = body.passkey === undefined ? '' : (challengeIn(body.passkey.response.clientDataJSON) ?? '');
   const isAsked = body.passkey === undefined || (services.signInSteps.agentOf(challenge, 'confirm') === member.agent.id && services.signInSteps.end(challenge));

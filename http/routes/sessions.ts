@@ -109,12 +109,12 @@ export const sessionRoutes = [
     reply: { status: 200, schema: SignedInAnswer },
     refusals: ['invalid_credentials'],
     async run(call, services) {
-      const { workspaceId, caller, body } = call;
+      const { workspaceId, caller, sessionId, body } = call;
       const signing = signingOf(call, services, body.browser);
       const { agent, workspace } = (await findByOwnPassword(services, { workspaceId, caller, password: body.currentPassword, origin: signing, operation: 'me.changePassword' })) ?? refuse('invalid_credentials', { message: 'The present password is wrong.' });
       await requireStrong(services, { password: body.newPassword, field: 'newPassword', known: [agent.email, agent.name, workspace.name] });
       const passwordHash = await services.hasher.hash(body.newPassword, signing.network);
-      return answerSignedIn(services, await services.engine.execute(changePassword, { workspaceId, caller, params: { formerHash: agent.passwordHash, passwordHash, signing } }));
+      return answerSignedIn(services, await services.engine.execute(changePassword, { workspaceId, caller, params: { sessionId, formerHash: agent.passwordHash, passwordHash, signing } }));
     },
   }),
 ];
