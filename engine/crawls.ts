@@ -5,7 +5,7 @@ import { findKbArticle, updateKbArticle } from '../store/kb-articles.ts';
 import { findKbBase } from '../store/kb-chunks.ts';
 import { insertKbDocument, replacedByJob, servedRootUrls, setKbDocumentArticle, setKbDocumentState, stagedOfJob, withoutEmbeddingOfJob } from '../store/kb-documents.ts';
 import { countUnfinishedKbJobs, findKbJob, insertKbJob, type KbJobRecord, type KbJobStats, recentKbJobs, updateKbJob } from '../store/kb-jobs.ts';
-import type { CrawledPage } from '../workers/crawler.ts';
+import type { CrawledPage, SkippedPage } from '../workers/crawler.ts';
 import { requireAdmin } from './access.ts';
 import { refuse } from './errors.ts';
 import { tell } from './events.ts';
@@ -13,13 +13,24 @@ import { chunksPerCommand, type NewChunk, removeDocuments, requireRoom, touchBas
 import { crawlMaxDepth, crawlMaxPages, kbJobsListed, maxUnfinishedCrawls } from './limits.ts';
 import { command } from './runtime/command.ts';
 import type { Context, View } from './runtime/context.ts';
+import { firstChars } from './text.ts';
 
 /** The kind of outside work that crawls. One at a time in a workspace, in the order they were asked for. */
 export const crawlKind = 'kb.crawl';
 /** A crawl that failed is not tried again by itself: who asked for it is told, and asks again. */
 export const crawlRetryDelaysMs: readonly number[] = [];
 
-const noStats: KbJobStats = { pagesFetched: 0, pagesSkipped: 0, documents: 0, chunks: 0, bytes: 0 };
+export const noStats: KbJobStats = { pagesFetched: 0, pagesSkipped: 0, documents: 0, chunks: 0, bytes: 0, pagesLeft: 0, skipped: [] };
+/** Of what was skipped so many are named, by so many characters of an address: every step tells of them. */
+const maxSkippedNamed = 10;
+const maxSkippedUrlChars = 300;
+const maxReasonChars = 200;
+
+export function withSkipped(stats: KbJobStats, skipped: SkippedPage | undefined): KbJobStats {
+  const named = stats.skipped ?? [];
+  if (skipped === undefined || named.length === maxSkippedNamed) return stats;
+  return { ...stats, skipped: [...named, { url: firstChars(skipped.url, maxSkippedUrlChars), reason: firstChars(skipped.reason, maxReasonChars) }] };
+}
 
 export interface JobView {
   readonly id: string;
@@ -90,12 +101,13 @@ export interface CrawledDocument {
   readonly chunkCount: number;
 }
 
-/** Stores what a step of the crawl brought: how far it is, and a page with the first of its chunks. Returns the document's id. */
-export const storeStep = command('kb.storeStep', (ctx, params: { jobId: string; stats: KbJobStats; document: CrawledDocument | undefined }): string | undefined => {
-  const job = requireRunning(ctx, params.jobId);
+/** Stores what a step of the crawl brought: how far it is, and a page with the first of its chunks. `over`: it was cancelled meanwhile. */
+export const storeStep = command('kb.storeStep', (ctx, params: { jobId: string; stats: KbJobStats; document: CrawledDocument | undefined }): 'over' | { documentId: string | undefined } => {
+  const job = findRunning(ctx, params.jobId);
+  if (job === undefined) return 'over';
   const documentId = params.document === undefined ? undefined : stageDocument(ctx, job, params.document);
   putJob(ctx, { ...job, stats: params.stats });
-  return documentId;
+  return { documentId };
 });
 
 function stageDocument(ctx: Context, job: KbJobRecord, { page, model, chunks, chunkCount }: CrawledDocument): string {
@@ -118,14 +130,15 @@ function stageDocument(ctx: Context, job: KbJobRecord, { page, model, chunks, ch
 }
 
 /**
- * Puts the crawl's pages in the place of those they replace. Returns the id of a page that the model which is searched has not embedded yet, and
- * does nothing then: the model changed meanwhile.
+ * Puts the crawl's pages in the place of those they replace. `unreadyId`: a page that the model which is searched has not embedded yet; nothing
+ * is done then, since the model changed meanwhile. `over`: it was cancelled.
  */
-export const finishCrawl = command('kb.finishCrawl', (ctx, params: { jobId: string }): string | undefined => {
-  const job = requireRunning(ctx, params.jobId);
+export const finishCrawl = command('kb.finishCrawl', (ctx, params: { jobId: string }): 'over' | { unreadyId: string | undefined } => {
+  const job = findRunning(ctx, params.jobId);
+  if (job === undefined) return 'over';
   const model = findKbBase(ctx.db)?.model ?? '';
   const unready = withoutEmbeddingOfJob(ctx.db, job.id, model);
-  if (unready !== undefined) return unready;
+  if (unready !== undefined) return { unreadyId: unready };
   const rootUrls = servedRootUrls(ctx.db).filter((rootUrl) => isSameAddress(rootUrl, job.url));
   const replaced = replacedByJob(ctx.db, { jobId: job.id, rootUrls });
   const articleOf = new Map(replaced.flatMap(({ sourceUrl, articleId }) => (articleId === null ? [] : [[sourceUrl, articleId]])));
@@ -140,15 +153,26 @@ export const finishCrawl = command('kb.finishCrawl', (ctx, params: { jobId: stri
   }
   touchBase(ctx);
   putJob(ctx, { ...job, status: 'done', finishedAt: ctx.at });
-  return undefined;
+  return { unreadyId: undefined };
+});
+
+/** It fails at once, whether it waits or runs; who reads the site notices at its next page. Refuses admin_required, not_found, conflict when it is over. */
+export const cancelCrawl = command('kb.cancelJob', (ctx, params: { jobId: string }): JobView => {
+  const agent = requireAdmin(ctx);
+  const job = findKbJob(ctx.db, params.jobId) ?? refuse('not_found');
+  if (isOver(job)) refuse('conflict', { message: `The crawl is ${job.status} already.` });
+  return jobView(ctx, failJob(ctx, job, `${agent.name} cancelled it.`));
 });
 
 /** In the transaction that records the outcome of the crawl. What was served stays. */
 export function failCrawl(ctx: Context, jobId: string, error: string): void {
   const job = findKbJob(ctx.db, jobId);
-  if (job === undefined || isOver(job)) return;
+  if (job !== undefined && !isOver(job)) failJob(ctx, job, error);
+}
+
+function failJob(ctx: Context, job: KbJobRecord, error: string): KbJobRecord {
   removeDocuments(ctx, stagedOfJob(ctx.db, job.id).map(({ id }) => id));
-  putJob(ctx, { ...job, status: 'failed', finishedAt: ctx.at, error });
+  return putJob(ctx, { ...job, status: 'failed', finishedAt: ctx.at, error });
 }
 
 /** In whatever spelling: without the slash of the first page, in upper case, with an anchor. */
@@ -159,10 +183,11 @@ function isSameAddress(one: string, other: string): boolean {
   return a.href === b.href;
 }
 
-function requireRunning(ctx: Context, jobId: string): KbJobRecord {
+/** Undefined when it is over. */
+function findRunning(ctx: Context, jobId: string): KbJobRecord | undefined {
   const job = findKbJob(ctx.db, jobId);
-  if (job?.status !== 'running') throw new Error(`the crawl ${jobId} is not running`);
-  return job;
+  if (job === undefined || job.status === 'queued') throw new Error(`the crawl ${jobId} is not running`);
+  return isOver(job) ? undefined : job;
 }
 
 function isOver(job: KbJobRecord): boolean {

@@ -4,11 +4,10 @@
 
 import { findKbBase, type KbBaseRecord } from '../store/kb-chunks.ts';
 import { findKbDocument, type KbDocumentRecord, nextReadyArticle, nextWithoutEmbedding } from '../store/kb-documents.ts';
-import type { KbJobStats } from '../store/kb-jobs.ts';
 import type { Crawler } from '../workers/crawler.ts';
 import type { EmbeddedChunk, Embedder } from '../workers/embedder.ts';
 import { serveArticle } from './articles.ts';
-import { finishCrawl, startCrawl, storeStep } from './crawls.ts';
+import { finishCrawl, noStats, startCrawl, storeStep, withSkipped } from './crawls.ts';
 import { chooseModel, chunksPerCommand, embedAgain, storeEmbedding, switchModel } from './knowledge.ts';
 import { type CommandDefinition, systemCaller } from './runtime/command.ts';
 import type { Engine } from './runtime/engine.ts';
@@ -22,6 +21,8 @@ export interface IngestionOptions {
 
 /** A site that takes longer than this is not walked to its end. */
 const crawlTimeoutMs = 60 * 60_000;
+/** What the outbox remembers of a crawl that somebody ended meanwhile. */
+const cancelled = 'it was cancelled';
 
 export class Ingestion {
   readonly #engine: Engine;
@@ -41,24 +42,27 @@ export class Ingestion {
     if (job === undefined) return 'it is over already';
     const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(crawlTimeoutMs)]);
     const { url, maxDepth, maxPages } = job;
-    let stats: KbJobStats = { pagesFetched: 0, pagesSkipped: 0, documents: 0, chunks: 0, bytes: 0 };
-    for await (const { page, pagesFetched, pagesSkipped, bytes } of this.#crawler.crawl({ url, maxDepth, maxPages, signal })) {
-      stats = { ...stats, pagesFetched, pagesSkipped, bytes };
+    let stats = noStats;
+    for await (const { page, skipped, ...counts } of this.#crawler.crawl({ url, maxDepth, maxPages, signal })) {
+      stats = withSkipped({ ...stats, ...counts }, skipped);
       if (page === undefined) {
-        await this.#execute(workspaceId, storeStep, { jobId, stats, document: undefined });
+        const stored = await this.#execute(workspaceId, storeStep, { jobId, stats, document: undefined });
+        if (stored === 'over') return cancelled;
         continue;
       }
       const model = (await this.#base(workspaceId)).model;
       const chunks = await this.#embedder.digest({ model, title: page.title, text: page.text });
       stats = { ...stats, documents: stats.documents + 1, chunks: stats.chunks + chunks.length };
       const first = chunks.slice(0, chunksPerCommand);
-      const documentId = await this.#execute(workspaceId, storeStep, { jobId, stats, document: { page, model, chunks: first, chunkCount: chunks.length } });
-      if (documentId !== undefined) await this.#storeFrom(workspaceId, { documentId, model, chunks, from: first.length });
+      const stored = await this.#execute(workspaceId, storeStep, { jobId, stats, document: { page, model, chunks: first, chunkCount: chunks.length } });
+      if (stored === 'over') return cancelled;
+      if (stored.documentId !== undefined) await this.#storeFrom(workspaceId, { documentId: stored.documentId, model, chunks, from: first.length });
     }
     for (;;) {
-      const unready = await this.#execute(workspaceId, finishCrawl, { jobId });
-      if (unready === undefined) return `${stats.documents} documents`;
-      await this.#embed(workspaceId, unready, (await this.#base(workspaceId)).model);
+      const finished = await this.#execute(workspaceId, finishCrawl, { jobId });
+      if (finished === 'over') return cancelled;
+      if (finished.unreadyId === undefined) return `${stats.documents} documents`;
+      await this.#embed(workspaceId, finished.unreadyId, (await this.#base(workspaceId)).model);
     }
   }
 

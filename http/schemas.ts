@@ -341,6 +341,8 @@ export const KbJob = Type.Object({
       documents: Type.Integer(),
       chunks: Type.Integer(),
       bytes: Type.Integer(),
+      pagesLeft: Type.Optional(Type.Integer({ description: 'Addresses of the site that were found and not asked for: while it runs those that wait, when it is over those that maxPages and maxDepth left out. Left out of crawls from before it was counted.' })),
+      skipped: Type.Optional(Type.Array(Type.Object({ url: Type.String(), reason: Type.String() }), { description: 'The first ten addresses that should have been pages and were none, with the reason.' })),
     }),
   ),
   createdByAgentId: Id,

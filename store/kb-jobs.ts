@@ -9,6 +9,10 @@ export interface KbJobStats {
   readonly documents: number;
   readonly chunks: number;
   readonly bytes: number;
+  /** Of jobs since it is counted. */
+  readonly pagesLeft?: number;
+  /** Of jobs since it is kept: the first ones. */
+  readonly skipped?: readonly { readonly url: string; readonly reason: string }[];
 }
 
 export interface KbJobRecord {

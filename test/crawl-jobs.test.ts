@@ -120,6 +120,54 @@ t.test('[4.3] maxDepth counts links, maxPages counts pages', async (t) => {
   t.equal(job.stats.documents, 2);
 });
 
+t.test('[4.3] what a crawl did not read is told: pages that were none, with why, and addresses that it did not get to', async (t) => {
+  const { site, service, owner, base } = await start(t);
+  const links = (...to: string[]): string => to.map((path) => `<a href="${path}">${path}</a>`).join(' ');
+  site.page('/', `<p>The museum opens at nine in the morning.</p>${links('/a', '/gone', '/twin', '/b')}`);
+  site.page('/a', `<p>Bicycles are parked behind the museum.</p>${links('/', '/a', '/c', '/d', '/files.zip')}`);
+  site.page('/b', `<p>Dogs must stay outside.</p>${links('/c', '/e')}`);
+  for (const path of ['/c', '/d', '/e']) site.page(path, `<p>This is the page ${path} of the museum.</p>`);
+  site.on('/gone', (_, response) => response.writeHead(410).end()).redirect('/twin', '/a');
+  const stats = async (about: object) => (await ingest(service, owner.token, { url: `${base}/`, ...about })).stats;
+  const skipped = [{ url: `${base}/gone`, reason: 'answered 410' }];
+  t.match(await stats({}), { documents: 6, pagesSkipped: 2, pagesLeft: 0, skipped }, 'what was read under another address is missing nowhere');
+  t.match(await stats({ maxDepth: 1 }), { documents: 3, pagesLeft: 3, skipped }, 'further away');
+  t.match(await stats({ maxDepth: 0 }), { documents: 1, pagesLeft: 4, skipped: [] });
+  t.match(await stats({ maxPages: 2 }), { documents: 2, pagesLeft: 5 }, 'more than were asked for');
+  const many = Array.from({ length: 30 }, (_, index) => `/gone/${index}/${'x'.repeat(400)}`);
+  site.page('/', `<p>The museum opens at nine in the morning.</p>${links(...many)}`);
+  const { skipped: named, pagesSkipped } = await stats({});
+  t.equal(pagesSkipped, 30);
+  t.same(named.map(({ url, reason }: any) => [url.length, reason]), Array.from({ length: 10 }, () => [300, 'answered 404']), 'the first of many, and not all of a long address');
+});
+
+t.test('[4.3] a crawl can be cancelled while it waits and while it runs; what was there stays', async (t) => {
+  const { site, service, owner, base } = await start(t);
+  const job = async (id: string) => (await service.get(`/kb/jobs/${id}`, owner.token)).body;
+  const cancel = (id: string, token = owner.token) => service.post(`/kb/jobs/${id}/cancel`, undefined, token);
+  site.page('/', '<p>A ticket costs ten crowns for everybody.');
+  const done = await ingest(service, owner.token, { url: `${base}/` });
+  t.match(await cancel(done.id), { status: 409, body: { error: 'conflict' } }, 'one that is over is not');
+
+  let letGo: () => void = () => undefined;
+  site.page('/', '<p>A ticket costs twenty crowns for everybody.</p><a href="/slow">slow</a><a href="/never">never</a>').page('/never', '<p>Nobody comes here.');
+  site.on('/slow', (_, response) => { letGo = () => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>The second page of the site.'); });
+  const running = (await service.post('/kb/ingest/url', { url: `${base}/` }, owner.token)).body.jobId;
+  const waiting = (await service.post('/kb/ingest/url', { url: `${base}/never` }, owner.token)).body.jobId;
+  while (site.asked.at(-1) !== '/slow') await new Promise((resolve) => setImmediate(resolve));
+  t.match(await cancel(running, (await service.agent(owner)).token), { status: 403, body: { error: 'admin_required' } });
+  for (const id of [running, waiting]) t.match(await cancel(id), { status: 200, body: { id, status: 'failed', error: /cancelled it\.$/, finishedAt: String } });
+  t.equal((await service.get('/kb/documents', owner.token)).body.documents.length, 1, 'what it had read is gone at once');
+  const asked = site.asked.length;
+  letGo();
+  await service.settled();
+  t.equal(site.asked.length, asked, 'nothing more is asked for, of either');
+  for (const id of [running, waiting]) t.match(await job(id), { status: 'failed', error: /cancelled it\.$/ });
+  t.match((await search(service, owner.token, 'what does a ticket cost')).chunks[0].text, /ten crowns/);
+  t.equal((await ingest(service, owner.token, { url: `${base}/never` })).status, 'done', 'and the next one runs');
+  t.equal((await cancel('00000000-0000-7000-8000-000000000000')).status, 404);
+});
+
 t.test('[3 crawl job] a crawl cut short by the end of the process starts over', async (t) => {
   const { site, service, owner, base, options } = await start(t);
   let letGo: (() => void)[] = [];

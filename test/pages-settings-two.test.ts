@@ -58,6 +58,15 @@ t.test('knowledge, phone numbers, email', { skip: noBrowser }, async (t) => {
     await job.first().getByText('Failed').waitFor();
     await job.first().getByText(/answered 500/).waitFor();
 
+    site.page('/', '<main><p>A ticket costs ten crowns.</p><a href="/nowhere">nowhere</a><a href="/slow">slow</a></main>').on('/slow', () => undefined);
+    await button(job.first(), /^Read again/).click();
+    await job.first().getByText('1 left out').waitFor();
+    await job.first().getByText('What was left out').click();
+    await job.first().getByText('answered 404').waitFor();
+    await button(job.first(), /^Cancel/).click();
+    await job.first().getByText(/ cancelled it\.$/).waitFor();
+    await job.first().getByText('more found and not read').waitFor();
+
     await button(documents, 'Delete Dogs').click();
     await button(page.getByRole('dialog'), 'Delete it').click();
     await button(documents, 'Delete Dogs').waitFor({ state: 'detached' });

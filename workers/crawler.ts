@@ -17,13 +17,23 @@ export interface CrawledPage {
   readonly byteSize: number;
 }
 
+/** An address that is missing in what was read, and why. */
+export interface SkippedPage {
+  readonly url: string;
+  readonly reason: string;
+}
+
 export interface CrawlStep {
   /** Undefined for an address that was skipped. */
   readonly page: CrawledPage | undefined;
+  /** Undefined for a page, and for one that was read already under another address. */
+  readonly skipped: SkippedPage | undefined;
   /** So far, this one included. */
   readonly pagesFetched: number;
   readonly pagesSkipped: number;
   readonly bytes: number;
+  /** Addresses that were found and not asked for, those too far away included; of a site without an end as many as are remembered. */
+  readonly pagesLeft: number;
 }
 
 export interface CrawlOptions {
@@ -87,6 +97,10 @@ interface Queued {
   readonly depth: number;
 }
 
+type Visited = { readonly page: CrawledPage; readonly links: readonly string[] } | { readonly page: undefined; readonly reason: string; readonly isDuplicate?: true };
+
+const none = (reason: string): { page: undefined; reason: string } => ({ page: undefined, reason });
+
 export interface CrawlerOptions {
   readonly fetcher: Fetcher;
   readonly pageReader: PageReader;
@@ -107,6 +121,9 @@ export function createCrawler(options: CrawlerOptions): Crawler {
     if (!robots.allows(start)) throw new CrawlFailed(`robots.txt of ${start.host} does not allow it, or could not be read`);
     const queue: Queued[] = [{ url: canonicalAddress(start), depth: 0 }];
     const seen = new Set([canonicalAddress(start)]);
+    /** More links away than was asked for. */
+    const beyond = new Set<string>();
+    const pagesLeft = (): number => queue.length + [...beyond].filter((address) => !seen.has(address)).length;
     let [pagesFetched, pagesSkipped, bytes, pages, lastMs] = [0, 0, 0, 0, 0];
     for (let requests = 0; requests < maxPages * requestsPerPage && pages < maxPages; requests += 1) {
       const next = queue.shift();
@@ -116,17 +133,24 @@ export function createCrawler(options: CrawlerOptions): Crawler {
       const visited = await visit(next, { host: start.host, robots, seen, signal });
       lastMs = performance.now() - startedMs;
       signal.throwIfAborted();
-      if (typeof visited === 'string') {
-        if (next.depth === 0) throw new CrawlFailed(visited);
+      if (visited.page === undefined) {
+        if (next.depth === 0) throw new CrawlFailed(`${next.url} ${visited.reason}`);
         pagesSkipped += 1;
-        yield { page: undefined, pagesFetched, pagesSkipped, bytes };
+        yield { page: undefined, skipped: visited.isDuplicate === true ? undefined : { url: next.url, reason: visited.reason }, pagesFetched, pagesSkipped, bytes, pagesLeft: pagesLeft() };
         continue;
       }
       pagesFetched += 1;
       pages += 1;
       bytes += visited.page.byteSize;
-      if (next.depth < maxDepth) enqueue(visited.links, { depth: next.depth + 1, host: start.host, robots, seen, queue });
-      yield { page: visited.page, pagesFetched, pagesSkipped, bytes };
+      for (const address of unseen(visited.links, { host: start.host, robots, seen })) {
+        if (next.depth === maxDepth) {
+          if (beyond.size < maxQueued) beyond.add(address);
+        } else if (queue.length < maxQueued) {
+          seen.add(address);
+          queue.push({ url: address, depth: next.depth + 1 });
+        }
+      }
+      yield { page: visited.page, skipped: undefined, pagesFetched, pagesSkipped, bytes, pagesLeft: pagesLeft() };
     }
   }
 
@@ -140,8 +164,7 @@ export function createCrawler(options: CrawlerOptions): Crawler {
     }
   }
 
-  /** The page, or why it is none. */
-  async function visit(one: Queued, within: { host: string; robots: Robots; seen: Set<string>; signal: AbortSignal }): Promise<{ page: CrawledPage; links: readonly string[] } | string> {
+  async function visit(one: Queued, within: { host: string; robots: Robots; seen: Set<string>; signal: AbortSignal }): Promise<Visited> {
     const { host, robots, seen, signal } = within;
     let fetched: Fetched;
     let read: ReadPage;
@@ -156,31 +179,31 @@ export function createCrawler(options: CrawlerOptions): Crawler {
         mayFollow: (target) => target.host === host && robots.allows(target),
         signal,
       });
-      if (fetched.status < 200 || fetched.status > 299) return `${one.url} answered ${fetched.status}`;
-      if (isOther(canonicalAddress(new URL(fetched.url)), one, seen)) return `${one.url} leads to a page that was read already`;
+      if (fetched.status < 200 || fetched.status > 299) return none(`answered ${fetched.status}`);
+      if (isOther(canonicalAddress(new URL(fetched.url)), one, seen)) return { ...none('leads to a page that was read already'), isDuplicate: true };
       const charset = /charset\s*=\s*"?([\w:.-]+)/i.exec(fetched.headers['content-type'] ?? '')?.[1];
       read = await pageReader.read({ bytes: fetched.body, contentType: fetched.contentType, charset, url: fetched.url });
     } catch (error) {
       if (signal.aborted) throw error;
-      return `${one.url} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+      return none(error instanceof FetchFailed ? `cannot be read: ${error.message}` : 'cannot be read');
     }
     const own = URL.parse(read.canonicalUrl ?? fetched.url) ?? new URL(fetched.url);
     const url = canonicalAddress(own.host === host ? own : new URL(fetched.url));
-    if (url !== canonicalAddress(new URL(fetched.url)) && isOther(url, one, seen)) return `${one.url} is ${url}, which was read already`;
-    if (read.text === '') return `${one.url} holds no text`;
+    if (url !== canonicalAddress(new URL(fetched.url)) && isOther(url, one, seen)) return { ...none(`is ${url}, which was read already`), isDuplicate: true };
+    if (read.text === '') return none('holds no text');
     return { page: { url, title: read.title, text: read.text, byteSize: fetched.body.byteLength }, links: read.links };
   }
 
-  function enqueue(links: readonly string[], to: { depth: number; host: string; robots: Robots; seen: Set<string>; queue: Queued[] }): void {
+  /** Of the links of a page those that are pages of the site, each once, in the page's order. */
+  function unseen(links: readonly string[], within: { host: string; robots: Robots; seen: Set<string> }): Set<string> {
+    const addresses = new Set<string>();
     for (const link of links) {
-      if (to.queue.length >= maxQueued) return;
       const target = new URL(link);
-      if (target.host !== to.host || otherFiles.test(target.pathname) || !to.robots.allows(target)) continue;
-      const url = canonicalAddress(target);
-      if (to.seen.has(url)) continue;
-      to.seen.add(url);
-      to.queue.push({ url, depth: to.depth });
+      if (target.host !== within.host || otherFiles.test(target.pathname) || !within.robots.allows(target)) continue;
+      const address = canonicalAddress(target);
+      if (!within.seen.has(address)) addresses.add(address);
     }
+    return addresses;
   }
 
   function pauseAfter(lastMs: number, robots: Robots): number {

@@ -2,7 +2,7 @@
 
 import Type from 'typebox';
 import { adoptDocument, changeArticle, createArticle, listArticles, readArticle, removeArticle } from '../../engine/articles.ts';
-import { listJobs, queueCrawl, readJob } from '../../engine/crawls.ts';
+import { cancelCrawl, listJobs, queueCrawl, readJob } from '../../engine/crawls.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { listDocuments, removeDocument } from '../../engine/kb-documents.ts';
 import { retrieve } from '../../engine/retrieval.ts';
@@ -78,6 +78,20 @@ export const knowledgeRoutes = [
     reply: { status: 200, schema: KbJob },
     refusals: [],
     read: (view, { params }) => readJob(view, params.jobId),
+  }),
+
+  route({
+    operation: 'kb.cancelJob',
+    method: 'POST',
+    path: '/kb/jobs/{jobId}/cancel',
+    tag,
+    summary: 'Cancel a crawl',
+    description: 'One that waits or runs is failed at once, with who cancelled it as its error; what was found of the site before stays. One that is over: 409 conflict.',
+    access: writing,
+    params: Type.Object({ jobId: Id }),
+    reply: { status: 200, schema: KbJob },
+    refusals: ['conflict'],
+    run: ({ workspaceId, caller, params }, { engine }) => engine.execute(cancelCrawl, { workspaceId, caller, params }),
   }),
 
   route({

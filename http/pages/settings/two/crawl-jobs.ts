@@ -17,7 +17,7 @@ export function isOver({ status }: Pick<KbJob, 'status'>): boolean {
   return status === 'done' || status === 'failed';
 }
 
-/** "12 pages read, 3 left out, 48 KB" */
+/** "12 pages read, 3 left out, 48 KB, 40 more found and not read" */
 export function progressOf({ stats, status }: KbJob): string {
   if (status === 'queued') return 'Waiting for its turn';
   if (stats === null) return status === 'failed' ? '' : 'Beginning';
@@ -25,6 +25,7 @@ export function progressOf({ stats, status }: KbJob): string {
   if (stats.pagesSkipped > 0) parts.push(`${countOf(stats.pagesSkipped)} left out`);
   if (stats.documents > 0) parts.push(`${countOf(stats.documents)} ${stats.documents === 1 ? 'document' : 'documents'}`);
   if (stats.bytes > 0) parts.push(sizeOf(stats.bytes));
+  if (stats.pagesLeft !== undefined && stats.pagesLeft > 0) parts.push(status === 'running' ? `${countOf(stats.pagesLeft)} more found` : `${countOf(stats.pagesLeft)} more found and not read`);
   return parts.join(', ');
 }
 

@@ -102,6 +102,14 @@ function Job({ job }: { readonly job: KbJob }): JSX.Element {
       notifyFailure(error);
     }
   };
+  const cancel = async (): Promise<void> => {
+    try {
+      await call('POST', `/kb/jobs/${job.id}/cancel`);
+    } catch (error) {
+      notifyFailure(error);
+    }
+  };
+  const skipped = job.stats?.skipped ?? [];
   return (
     <li class="kb-job">
       <div class="row">
@@ -124,7 +132,24 @@ function Job({ job }: { readonly job: KbJob }): JSX.Element {
             Read again
           </Button>
         )}
+        {!isOver(job) && hasRole('admin') && (
+          <Button small kind="quiet" aria-label={`Cancel: ${url}`} onClick={() => void cancel()}>
+            Cancel
+          </Button>
+        )}
       </div>
+      {skipped.length > 0 && (
+        <details>
+          <summary>What was left out</summary>
+          <ul>
+            {skipped.map((one) => (
+              <li key={one.url} class="soft">
+                <OutLink url={one.url} /> {one.reason}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
       {job.error !== null && <p class="kb-job-error">{job.error}</p>}
     </li>
   );
