@@ -14,6 +14,8 @@ export interface CodeToSend {
   readonly workspaceName: string;
   readonly ttlMinutes: number;
   readonly expiresAt: string;
+  /** What it comes in; left out of what was queued before there was one. */
+  readonly locale?: string;
 }
 
 export const codeKind = 'verification';
@@ -26,15 +28,17 @@ export function keptOfCode({ channel, to }: CodeToSend): Partial<CodeToSend> {
   return { channel, to };
 }
 
-export function enqueueCode(ctx: Context, sending: { verification: VerificationRecord; sealedCode: string; ttlSeconds: number }): void {
+export function enqueueCode(ctx: Context, sending: { verification: VerificationRecord; sealedCode: string; ttlSeconds: number; locale: string | undefined }): void {
+  const { name, locale } = theWorkspace(ctx);
   const { id, channel, destination, expiresAt } = sending.verification;
   const payload: CodeToSend = {
     channel,
     to: destination,
     sealedCode: sending.sealedCode,
-    workspaceName: theWorkspace(ctx).name,
+    workspaceName: name,
     ttlMinutes: Math.ceil(sending.ttlSeconds / 60),
     expiresAt,
+    locale: sending.locale ?? locale,
   };
   ctx.enqueue({ kind: codeKind, target: `verification:${destination.toLowerCase()}`, subjectId: id, payload });
 }

@@ -33,6 +33,8 @@ export interface CreateCodeParams extends WantedCode {
   readonly codeHash: string;
   /** Null for a test key, whose code everybody knows. */
   readonly sealedCode: string | null;
+  /** The language that it comes in; undefined: the workspace's. */
+  readonly locale: string | undefined;
 }
 
 /** Refuses as the guards do. */
@@ -63,7 +65,7 @@ export const createVerification = command('verification.create', (ctx, wanted: C
   insertVerification(ctx.db, verification);
   if (params.sealedCode !== null) {
     charge(ctx, priceCents);
-    enqueueCode(ctx, { verification, sealedCode: params.sealedCode, ttlSeconds: service.ttlSeconds });
+    enqueueCode(ctx, { verification, sealedCode: params.sealedCode, ttlSeconds: service.ttlSeconds, locale: params.locale });
   }
   return viewOf(verification, ctx.at);
 });

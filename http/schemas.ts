@@ -349,6 +349,8 @@ export const KbJob = Type.Object({
   createdAt: Time,
 });
 
+export const Locale = Type.String({ minLength: 2, maxLength: 16, pattern: worded('^[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*$', 'a language, such as en or pt-BR'), description: 'A BCP 47 tag, such as en or pt-BR.' });
+
 /** A condition on the address of a page. */
 export const UrlMatch = Type.Object({
   operator: Type.Enum(['contains', 'equals', 'starts-with', 'ends-with', 'regex']),

@@ -6,6 +6,7 @@ import type { CodeToSend } from '../engine/verification-delivery.ts';
 import type { Ids } from '../engine/runtime/ids.ts';
 import { OutsideFailure } from '../engine/runtime/outbox.ts';
 import type { SecretBox } from '../workers/secret-box.ts';
+import { codeWordsFor, spokenWordsFor } from './code-words.ts';
 
 /** What test keys take, whatever was asked for. */
 export const testCode = '000000';
@@ -40,7 +41,7 @@ export interface CodePorts {
   now(): number;
   mail(message: { workspaceId: string; id: string; to: string; subject: string; text: string; fromName: string }): Promise<string>;
   text(message: { workspaceId: string; id: string; to: string; body: string }): Promise<string>;
-  speak(message: { workspaceId: string; id: string; to: string; body: string }): Promise<string>;
+  speak(message: { workspaceId: string; id: string; to: string; language: string; body: string }): Promise<string>;
 }
 
 /** Sends a code by its channel. Rejects with OutsideFailure once it is worth nothing any more, and as the ports do. */
@@ -49,23 +50,20 @@ export async function sendCode(ports: CodePorts, item: { workspaceId: string; id
   const workspaceName = plainName(item.code.workspaceName, maxNameChars);
   if (ports.now() > Date.parse(item.code.expiresAt)) throw new OutsideFailure('the code has expired', { permanent: true });
   const code = ports.secrets.open(item.code.sealedCode, about(item));
-  const minutes = ttlMinutes === 1 ? '1 minute' : `${ttlMinutes} minutes`;
+  // What was queued before there were languages is English.
+  const locale = item.code.locale ?? 'en';
+  const words = codeWordsFor(locale);
+  const said = { code, name: workspaceName, minutes: words.minutes(ttlMinutes) };
+  const { workspaceId, id } = item;
   switch (channel) {
     case 'email':
-      return ports.mail({
-        workspaceId: item.workspaceId,
-        id: item.id,
-        to,
-        subject: `${code} is your code`,
-        text: `Your code for ${workspaceName} is ${code}.\n\nIt works once, for ${minutes}. If you did not ask for it, do nothing, and tell it to nobody.\n`,
-        fromName: mailboxName(item.code.workspaceName),
-      });
+      return ports.mail({ workspaceId, id, to, subject: words.subject(code), text: words.mail(said), fromName: mailboxName(item.code.workspaceName) });
     case 'sms':
-      return ports.text({ id: item.id, workspaceId: item.workspaceId, to, body: `${code} is your code for ${workspaceName}. It works for ${minutes}. Tell it to nobody.` });
+      return ports.text({ id, workspaceId, to, body: words.text(said) });
     case 'voice': {
+      const { language, say } = spokenWordsFor(locale);
       // Digit by digit, or a voice would read a number; twice, since nobody has a pen at hand.
-      const spoken = [...code].join(', ');
-      return ports.speak({ id: item.id, workspaceId: item.workspaceId, to, body: `Hello. Your code for ${workspaceName} is: ${spoken}. Again: ${spoken}. Goodbye.` });
+      return ports.speak({ id, workspaceId, to, language, body: say({ code: [...code].join(', '), name: workspaceName }) });
     }
   }
 }

@@ -337,7 +337,7 @@ t.test('with Twilio as the carrier', async (t) => {
     await service.settled();
     t.match(twilio.take(), [
       { method: 'POST', path: `${account}/Messages.json`, form: { To: '+12025550123', From: '+14155550199', Body: /^\d{6} is your code/ } },
-      { method: 'POST', path: `${account}/Calls.json`, form: { To: '+12025550123', From: '+14155550199', Twiml: /^<\?xml[^>]*><Response><Say>Hello\. Your code for Shop 1 is: (\d, ){5}\d\..*<\/Say><Hangup\/><\/Response>$/ } },
+      { method: 'POST', path: `${account}/Calls.json`, form: { To: '+12025550123', From: '+14155550199', Twiml: /^<\?xml[^>]*><Response><Say language="en-US">Hello\. Your code for Shop 1 is: (\d, ){5}\d\..*<\/Say><Hangup\/><\/Response>$/ } },
     ]);
   });
 });
@@ -351,5 +351,5 @@ t.test('[providers] a carrier that does not answer is a 503 in time, never a han
   const nobody = twilioCarrier({ ...settings, apiUrl: 'http://127.0.0.1:1' });
   await t.rejects(nobody.buy({ e164: '+14155550101', label: 'x' }), CarrierUnavailable);
   await t.rejects(carrier.sendSms({ id: '1', workspaceId: 'w', to: caller, body: 'x' }), { name: 'CarrierRefused', message: 'TWILIO_SMS_FROM is not set' });
-  await t.rejects(carrier.speak({ id: '1', workspaceId: 'w', to: caller, body: 'x' }), { name: 'CarrierRefused', message: 'TWILIO_VOICE_FROM is not set' });
+  await t.rejects(carrier.speak({ id: '1', workspaceId: 'w', to: caller, language: 'en-US', body: 'x' }), { name: 'CarrierRefused', message: 'TWILIO_VOICE_FROM is not set' });
 });

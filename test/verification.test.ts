@@ -230,6 +230,29 @@ t.test('[7] create, from both sides of each guard', async (t) => {
     t.match((await carried(service, 'call')).at(-1), { to: american, text: /is: (\d, ){5}\d\. Again: (\d, ){5}\d\./ });
   });
 
+  t.test('[4.21] a code comes in the language that is asked for, else in the workspace\'s, else in English', async (t) => {
+    const subjects: Record<string, RegExp> = { de: /^\d{6} ist Ihr Code$/, 'fr-CA': /^\d{6} est votre code$/, es_MX: /^\d{6} es su código$/, ar: /^رمزك هو \d{6}$/, EN: /^\d{6} is your code$/, ja: /^\d{6} is your code$/ };
+    const texts: Record<string, RegExp> = { de: /ist Ihr Code für/, 'fr-CA': /est votre code pour/, es_MX: /es su clave para/, ar: /رمزك لدى/, EN: /is your code for/, ja: /is your code for/ };
+    const voices: Record<string, RegExp> = { de: /^Guten Tag/, 'fr-CA': /^Bonjour/, es_MX: /^Hola/, ar: /^Hello/, EN: /^Hello/, ja: /^Hello/ };
+    for (const [index, locale] of Object.keys(subjects).entries()) {
+      service.clock.advance(60_000);
+      const to = `language${index}@example.com`;
+      t.equal((await send({ to, channel: 'email', locale })).status, 201);
+      t.match((await service.mail(to)).subject, subjects[locale], locale);
+      for (const channel of ['sms', 'voice']) t.equal((await send({ to: american, channel, locale })).status, 201);
+      const text = (await carried(service, 'sms')).at(-1)?.text ?? '';
+      t.match(text, texts[locale], locale);
+      if (locale !== 'ar') t.match(text, /^[A-Za-z0-9 .,:äöüßàèéùìòñ]*$/, 'in letters of which 160 make a message');
+      t.match((await carried(service, 'call')).at(-1)?.text, voices[locale], locale);
+    }
+    service.clock.advance(60_000);
+    await service.patch(`/workspaces/${owner.workspaceId}`, { locale: 'de-AT' }, owner.token);
+    await send({ to: 'language@example.com', channel: 'email' });
+    t.match((await service.mail('language@example.com')).text, /^Ihr Code für Shop 1 ist \d{6}\.\n\nEr gilt einmal, 10 Minuten lang\./);
+    await service.patch(`/workspaces/${owner.workspaceId}`, { locale: 'en' }, owner.token);
+    for (const locale of ['x', 'de DE', '', 7]) t.match(await send({ to: 'language@example.com', channel: 'email', locale }), { status: 400, body: { error: 'validation_error', details: { locale: [String] } } });
+  });
+
   t.test('[decisions] codes have the length and the time that their service says', async (t) => {
     for (const codeLength of [4, 8]) {
       const { id: serviceId } = (await service.post('/verify/services', { name: 'x', codeLength, ttlSeconds: 60 }, owner.token)).body;

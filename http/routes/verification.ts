@@ -17,7 +17,7 @@ import { SentVerification, Verification, VerifyFactor } from '../record-schemas.
 import { byCreated, pageOf } from '../cursor.ts';
 import { networkOf } from '../network-address.ts';
 import { type Access, route } from '../route.ts';
-import { CursorQuery, Id, Name, NextCursor, nullable } from '../schemas.ts';
+import { CursorQuery, Id, Locale, Name, NextCursor, nullable } from '../schemas.ts';
 import { freshCode, hashOfCode, testCode } from '../verification-codes.ts';
 
 const access = { kind: 'agent', scope: 'verify', credential: 'key' } as const satisfies Access;
@@ -44,14 +44,15 @@ export const verificationRoutes = [
       'Each call sends a fresh code, which ends the earlier ones of the same destination and service; there is no resend. Refused by the first of: request, channel, address, service, country, caps, credits, throttle. ' +
       'No code goes to premium, shared-cost, personal, pager, company or satellite numbers (invalid_number), to countries that whoever runs the server leaves out, more than 20 times in a day to one destination (10 times where codes have four digits), ' +
       'or to where next to none of the last ones was checked: of 20 to numbers alike but for four digits, of 100 to one country. What test keys ask for is counted apart. ' +
+      'It comes in the language of locale, else in the workspace\'s: English, German, French, Spanish or Arabic (in Arabic not by voice); in English for others. ' +
       'Costs 1 cent by email, 5 by sms, 10 by voice. Test keys send nothing, cost nothing and always take 000000.',
     access,
     httpOnly: true,
     invalidSlug: 'validation_error',
-    body: Type.Object({ to: Type.String({ minLength: 3, maxLength: 254 }), channel: VerifyChannel, serviceId: Type.Optional(ServiceId), clientIp: Type.Optional(ClientIp) }),
+    body: Type.Object({ to: Type.String({ minLength: 3, maxLength: 254 }), channel: VerifyChannel, serviceId: Type.Optional(ServiceId), clientIp: Type.Optional(ClientIp), locale: Type.Optional(Locale) }),
     reply: { status: 201, schema: SentVerification },
     refusals: ['bad_channel', 'channel_not_available', 'channel_not_sendable', 'invalid_email', 'invalid_number', 'service_not_found', 'no_default_service', 'channel_not_enabled', 'country_not_allowed', 'insufficient_credits'],
-    async run({ workspaceId, caller, grant, ip, body: { to, channel, serviceId, clientIp } }, { engine, ids, secrets, numberingPlan, carrier, config }) {
+    async run({ workspaceId, caller, grant, ip, body: { to, channel, serviceId, clientIp, locale } }, { engine, ids, secrets, numberingPlan, carrier, config }) {
       if (clientIp !== undefined && isIP(clientIp) === 0) refuseField('validation_error', 'clientIp', 'must be an IP address');
       const isTest = isTestKey(grant);
       const verificationId = ids.uuid();
@@ -60,7 +61,7 @@ export const verificationRoutes = [
       const country = channel === 'sms' || channel === 'voice' ? await numberingPlan.destinationOf(to) : undefined;
       const hasWrongLength = country !== undefined && !(await numberingPlan.isPossible(to));
       const costlyKind = channel === 'sms' || channel === 'voice' ? await numberingPlan.costlyKindOf(to) : undefined;
-      const params = { ...sealed, verificationId, to, channel, serviceId, country, hasWrongLength, costlyKind, serverCountries: config.verifyCountries, sourceIp: networkOf(clientIp ?? ip), isTest, workspacePerDay: config.ceilings.codesPerDay, hasCarrier: carrier.provider !== 'none' };
+      const params = { ...sealed, verificationId, to, channel, serviceId, locale, country, hasWrongLength, costlyKind, serverCountries: config.verifyCountries, sourceIp: networkOf(clientIp ?? ip), isTest, workspacePerDay: config.ceilings.codesPerDay, hasCarrier: carrier.provider !== 'none' };
       const { verified: _, attempts: __, consumedAt: ___, ...sent } = await engine.execute(createVerification, { workspaceId, caller, params });
       return sent;
     },

@@ -8,10 +8,9 @@ import { changeBusinessHours, createBusinessHours, listBusinessHours, openings, 
 import { changeSettings, changeWorkspace } from '../../engine/settings.ts';
 import { settingsView, workspaceView } from '../../engine/workspace.ts';
 import { byCreated, pageOf } from '../cursor.ts';
-import { worded } from '../field-words.ts';
 import { AuditEntry, BusinessHours, Department, OfficeHoursNow, Workspace, WorkspaceSettings } from '../record-schemas.ts';
 import { route } from '../route.ts';
-import { CursorQuery, Holidays, Id, Name, NextCursor, nullable, OpeningHours } from '../schemas.ts';
+import { CursorQuery, Holidays, Id, Locale, Name, NextCursor, nullable, OpeningHours } from '../schemas.ts';
 
 const MemberIds = Type.Array(Id, { maxItems: 1000 });
 
@@ -45,7 +44,7 @@ export const workspaceRoutes = [
     body: Type.Object({
       name: Type.Optional(Name),
       timezone: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'An IANA name, such as Europe/Berlin.' })),
-      locale: Type.Optional(Type.String({ minLength: 2, maxLength: 16, pattern: worded('^[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*$', 'a language, such as en or pt-BR'), description: 'A BCP 47 tag, such as en or pt-BR.' })),
+      locale: Type.Optional(Locale),
       awayAfterMinutes: Type.Optional(Workspace.properties.awayAfterMinutes),
       assignOnReply: Type.Optional(Workspace.properties.assignOnReply),
       requireSecondFactor: Type.Optional(Workspace.properties.requireSecondFactor),

@@ -135,8 +135,8 @@ function greetingOf(greeting: Greeting): string {
 }
 
 /** A call that says this and ends. */
-export function spokenTwiml(text: string): string {
-  return response(`${say(text, null)}<Hangup/>`);
+export function spokenTwiml({ body, language }: { body: string; language: string }): string {
+  return response(`<Say language="${xml(language)}">${xml(body)}</Say><Hangup/>`);
 }
 
 function say(text: string, voice: string | null): string {

@@ -169,7 +169,7 @@ export function twilioCarrier(settings: TwilioSettings): Carrier {
 
     async speak(message) {
       if (settings.voiceFrom === null) throw new CarrierRefused('TWILIO_VOICE_FROM is not set');
-      const answer = await ask('POST', `${account}/Calls.json`, { To: message.to, From: settings.voiceFrom, Twiml: spokenTwiml(message.body) });
+      const answer = await ask('POST', `${account}/Calls.json`, { To: message.to, From: settings.voiceFrom, Twiml: spokenTwiml(message) });
       if (answer.status < 300) return (answer.body as { sid: string }).sid;
       throw new CarrierRefused(`Twilio refused: ${problemOf(answer).message}`);
     },

@@ -71,6 +71,11 @@ export interface OutgoingSms {
   readonly body: string;
 }
 
+export interface SpokenMessage extends OutgoingSms {
+  /** What the body is in, such as en-US. */
+  readonly language: string;
+}
+
 /** The carrier cannot be reached, does not answer in time, or does not know us. Asking again may help. */
 export class CarrierUnavailable extends Error {
   override readonly name = 'CarrierUnavailable';
@@ -97,7 +102,7 @@ export interface Carrier {
   /** Resolves to the carrier's answer. */
   sendSms(sms: OutgoingSms): Promise<string>;
   /** Calls the number and reads the text out. Resolves to the carrier's answer. */
-  speak(message: OutgoingSms): Promise<string>;
+  speak(message: SpokenMessage): Promise<string>;
   /** For a carrier that speaks by webhooks of its own. */
   readonly hooks?: CarrierHooks;
 }
