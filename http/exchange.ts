@@ -31,6 +31,8 @@ export interface ExchangeParts {
 }
 
 const noBody = new Uint8Array(0);
+/** Comes in one piece, and costs next to nothing to read: that it is over a limit is seen when it is counted. */
+const smallBodyBytes = 16 * 1024;
 
 export class Exchange {
   readonly #line: Line;
@@ -83,14 +85,18 @@ export class Exchange {
       this.#received = new BodyStream(this.#line, { silenceMs: bodyTimeoutMs, room: this.#room });
       this.#finish(begun, this.#received);
     } else {
+      const announcedBytes = Number(headers['content-length'] ?? 0);
+      const isLarge = announcedBytes > smallBodyBytes || headers['transfer-encoding'] !== undefined;
+      const refused = isLarge ? this.#parts.pipeline.refusedUnread(begun) : undefined;
       this.#reading = readBody(this.#line, {
         maxBytes: maxBodyBytes,
         timeoutMs: bodyTimeoutMs,
-        announcedBytes: Number(headers['content-length'] ?? 0),
+        announcedBytes,
+        isUnwanted: refused !== undefined,
         room: this.#room,
         whole: (body) => this.#finishInTurn(begun, body),
         crumbled: () => this.#line.close(),
-        failed: (why, isRead) => this.#respond(this.#parts.pipeline.failed(begun, why), !isRead),
+        failed: (why, isRead) => this.#respond(refused ?? this.#parts.pipeline.failed(begun, why), !isRead),
       });
     }
   }
@@ -102,12 +108,13 @@ export class Exchange {
       this.#finish(begun, body);
       return;
     }
-    const isOurs = body.byteLength === 0 || this.#room.taken > 0;
+    const isEmpty = body.byteLength === 0;
+    const isOurs = isEmpty || this.#room.taken > 0;
     if (!isOurs && !this.#room.take(body.byteLength)) {
       this.#respond(pipeline.failed(begun, 'rate_limited'), true);
       return;
     }
-    const bytes = isOurs ? body : body.slice();
+    const bytes = isEmpty ? noBody : isOurs ? body : body.slice();
     turns.wait(this.#room.network, () => {
       if (this.#isOpen) this.#finish(begun, bytes);
       else this.#end();

@@ -1,8 +1,9 @@
 // The way of every request, from a socket's frame as from HTTP:
 //
-//   match → headers → body → authenticate → rate limit → validate → authorise → handle → reply
+//   match → headers → bytes of the body → authenticate → rate limit → body → validate → authorise → handle → reply
 //
-// begin() does the first two, before a body is read; finish() the rest. call() enters at the rate limit, with a frame of a
+// begin() does the first two, before a body is read; finish() the rest. What a body holds is looked at once it is counted, so that one that is
+// refused costs its sender as much as any other; refusedUnread() says where one need not be waited for at all. call() enters at the rate limit, with a frame of a
 // socket that is authenticated already. Nothing waits before handle but a token that was never seen, and before it is validated what is
 // asked of another thread, when more of it comes at once.
 
@@ -28,7 +29,7 @@ import { shapeAt, shapeOfNothing } from './error-shapes.ts';
 import { type Budget, RateLimiter, type ToldBudget } from './rate-limiter.ts';
 import { errorBody, rateRefusal, refusalOf, retryAfterOf } from './replies.ts';
 import type { BodyFailure } from './request-body.ts';
-import type { Access, Call, Input, Method, RawReply, RawRequest, Route } from './route.ts';
+import type { Access, Call, Input, Method, RateRule, RawReply, RawRequest, Route } from './route.ts';
 import { Router } from './router.ts';
 import { Seldom } from './seldom.ts';
 import type { Services } from './services.ts';
@@ -92,18 +93,32 @@ class Asked implements Call, Parts {
   readonly token: string | undefined;
   readonly raw: RawRequest | undefined;
   readonly #head: RequestHead;
+  readonly #route: Route;
+  #bytes: Uint8Array | undefined;
 
-  /** Refuses invalid_body. */
   constructor({ compiled, head, pathParams, requestId }: Begun, body: Uint8Array | BodyStream) {
     this.#head = head;
     this.params = pathParams;
     this.query = queryOf(compiled.reader, head.query);
-    this.body = body instanceof BodyStream ? body : bodyOf(compiled.route, head, body);
+    this.#route = compiled.route;
+    if (body instanceof BodyStream) this.body = body;
+    else this.#bytes = body;
     this.userAgent = head.headers['user-agent'] ?? null;
     this.origin = head.headers['origin'];
     this.requestId = requestId;
     this.token = bearerOf(head.headers['authorization']);
     this.raw = compiled.route.rawBody === undefined || body instanceof BodyStream ? undefined : rawOf(head, body);
+  }
+
+  /** To be called before anything is waited for: the edge takes the bytes back after this turn. */
+  keepBytes(): void {
+    this.#bytes = this.#bytes?.slice();
+  }
+
+  /** Reads what the bytes say. Refuses invalid_body. */
+  readBody(): void {
+    if (this.#bytes !== undefined) this.body = bodyOf(this.#route, this.#head, this.#bytes);
+    this.#bytes = undefined;
   }
 
   get ip(): string {
@@ -212,27 +227,43 @@ export class Pipeline {
     };
     try {
       const asked = new Asked(begun, body);
-      const perform = (credential: Credential): void => {
+      const perform = (credential: Credential, readBody = () => asked.readBody()): void => {
         asked.caller = credential.caller;
         asked.workspaceId = credential.workspaceId;
         asked.grant = credential.grant;
         asked.sessionId = credential.sessionId;
         noteUse(credential, asked, this.#services);
-        this.#perform(compiled, asked, settle);
+        this.#perform(compiled, asked, settle, readBody);
       };
       const { access } = compiled.route;
       if (access.kind === 'signed' && body instanceof Uint8Array) {
         const signed = authenticateSigned(rawOf(head, body), (request) => access.signers(request, this.#services));
-        asked.body = signed.body;
-        perform(signed.credential);
+        perform(signed.credential, () => (asked.body = signed.body));
         return;
       }
       const credential = authenticate(access, asked.token, this.#services);
-      if (credential instanceof Promise) credential.then(perform).catch(refuseCaller);
-      else perform(credential);
+      if (credential instanceof Promise) {
+        asked.keepBytes();
+        credential.then((known) => perform(known)).catch(refuseCaller);
+      } else perform(credential);
     } catch (error) {
       refuseCaller(error);
     }
+  }
+
+  /**
+   * The refusal of a request whose caller, or whose network, has nothing left for it, as far as that can be said of its head at once. Counts
+   * nothing: what is over a limit is not counted.
+   */
+  refusedUnread(begun: Begun): Reply | undefined {
+    const { head, requestId, version } = begun;
+    const { route } = begun.compiled;
+    if (!this.#services.config.rateLimits) return undefined;
+    const seconds = this.#spentSeconds(route, head);
+    if (seconds === undefined) return undefined;
+    const refusal = rateRefusal(seconds);
+    this.#observe(route.operation, refusal.status, head.startedMs, requestId);
+    return this.#refused(refusal, { head, requestId, version, route });
   }
 
   /** A body that was not read: it did not arrive in time, was too large, or there was no room for it beside the others of its network. */
@@ -284,7 +315,7 @@ export class Pipeline {
     return seconds === undefined ? undefined : rateRefusal(seconds);
   }
 
-  #perform(compiled: CompiledRoute, call: Call & Parts, settle: Settle): void {
+  #perform(compiled: CompiledRoute, call: Call & Parts, settle: Settle, readBody: () => void = () => {}): void {
     const { route } = compiled;
     const { budget, exceeded } = this.#spend(route, call);
     if (exceeded !== undefined) {
@@ -292,6 +323,12 @@ export class Pipeline {
       return;
     }
     const answer = (outcome: Outcome): void => settle(outcome, budget);
+    try {
+      readBody();
+    } catch (error) {
+      answer(this.#failure(compiled, error, call.requestId, call.workspaceId));
+      return;
+    }
     if (route.ask === undefined) this.#handle(compiled, call, answer);
     else this.#asking.take(() => this.#handle(compiled, call, answer));
   }
@@ -337,26 +374,39 @@ export class Pipeline {
     const { limit } = route;
     if (limit !== undefined && limit.by !== 'caller') {
       if (!config.rateLimits) return {};
-      const budget = limit.by === 'account' ? (limit.budget ?? route.operation) : route.operation;
-      const { allowed, resetSeconds } = this.#takeOfNetwork(budget, call.ip, limit.by === 'account' ? limit.networkPerMinute : limit.perMinute);
+      const { allowed, resetSeconds } = this.#takeOfNetwork(networkBudgetOf(route, limit), call.ip);
       return allowed ? {} : { exceeded: rateRefusal(resetSeconds) };
     }
     // Other systems deliver in bursts what was said by many.
     if (call.workspaceId === '' || route.access.kind === 'signed') return {};
-    const factor = limit?.factor ?? 1;
-    const perMinute = config.rateLimitPerMinute * factor;
-    // A route with a larger budget has one of its own, or its calls would use up everybody's.
-    const take = (key: string): Budget => this.#limiter.take(factor === 1 ? key : `${key}:${route.operation}`, perMinute);
-    const app = call.grant?.by === 'app' ? call.grant.id : undefined;
-    // A test run takes nothing from who works. All apps of a workspace share one budget (specification 5.14), so that none of them takes that of the people.
-    const own = `${keyOf(call.caller, call.workspaceId)}${call.grant?.mode === 'test' ? ':test' : ''}`;
-    const shared = take(app === undefined ? own : `apps:${call.workspaceId}`);
-    const budget: ToldBudget = app === undefined ? shared : { ...shared, ofApp: take(`app:${app}:${call.workspaceId}`) };
+    const { keyOfRoute, perMinute } = this.#callerBudgetOf(route);
+    const shared = this.#limiter.take(keyOfRoute(budgetKeyOf(call)), perMinute);
+    const budget: ToldBudget = call.grant?.by !== 'app' ? shared : { ...shared, ofApp: this.#limiter.take(keyOfRoute(`app:${call.grant.id}:${call.workspaceId}`), perMinute) };
     return budget.allowed || !config.rateLimits ? { budget } : { budget, exceeded: rateRefusal(budget.resetSeconds) };
   }
 
+  /** A route with a larger budget has one of its own, or its calls would use up everybody's. */
+  #callerBudgetOf({ limit, operation }: Route): { keyOfRoute: (key: string) => string; perMinute: number } {
+    const factor = limit?.by === 'caller' ? limit.factor : 1;
+    return { keyOfRoute: (key) => (factor === 1 ? key : `${key}:${operation}`), perMinute: this.#services.config.rateLimitPerMinute * factor };
+  }
+
+  /** Until there is something left again of what #spend() would take of; undefined where there is, and where it cannot be said yet. */
+  #spentSeconds(route: Route, head: RequestHead): number | undefined {
+    const { limit, access } = route;
+    if (limit !== undefined && limit.by !== 'caller') {
+      const { budget, perMinute } = networkBudgetOf(route, limit);
+      const site = siteNetworkOf(head.ip);
+      return this.#limiter.spentSeconds(`${budget}:${networkOf(head.ip)}`, perMinute) ?? (site === undefined ? undefined : this.#limiter.spentSeconds(`${budget}:${site}`, networksPerSite * perMinute));
+    }
+    const credential = knownCredential(access, head, this.#services);
+    if (credential === undefined) return undefined;
+    const { keyOfRoute, perMinute } = this.#callerBudgetOf(route);
+    return this.#limiter.spentSeconds(keyOfRoute(budgetKeyOf(credential)), perMinute);
+  }
+
   /** One network cannot use up what is its neighbours': what is too much for it is not counted against its site. */
-  #takeOfNetwork(budget: string, address: string, perMinute: number): Budget {
+  #takeOfNetwork({ budget, perMinute }: NetworkBudget, address: string): Budget {
     const own = this.#limiter.take(`${budget}:${networkOf(address)}`, perMinute);
     const site = siteNetworkOf(address);
     return own.allowed && site !== undefined ? this.#limiter.take(`${budget}:${site}`, networksPerSite * perMinute) : own;
@@ -506,6 +556,35 @@ function requireScopes(grant: Grant, { scope, or, also = [] }: Pick<Extract<Acce
   const isOpenedByOther = or !== undefined && allows(grant, or);
   const missing = [...(isOpenedByOther ? [] : [scope]), ...also].find((one) => !allows(grant, one));
   if (missing !== undefined) refuse('insufficient_scope', { detail: { scope: missing ?? '*' } });
+}
+
+interface NetworkBudget {
+  readonly budget: string;
+  readonly perMinute: number;
+}
+
+function networkBudgetOf({ operation }: Route, limit: Exclude<RateRule, { by: 'caller' }>): NetworkBudget {
+  return limit.by === 'account' ? { budget: limit.budget ?? operation, perMinute: limit.networkPerMinute } : { budget: operation, perMinute: limit.perMinute };
+}
+
+/** Whom a call is counted for. A test run takes nothing from who works. All apps of a workspace share one budget (specification 5.14), so that none of them takes that of the people. */
+function budgetKeyOf({ caller, workspaceId, grant }: Pick<Credential, 'caller' | 'workspaceId'> & { readonly grant?: Grant | undefined }): string {
+  if (grant?.by === 'app') return `apps:${workspaceId}`;
+  return `${keyOf(caller, workspaceId)}${grant?.mode === 'test' ? ':test' : ''}`;
+}
+
+/** Who asks, where that can be said at once. */
+function knownCredential(access: Access, { headers }: RequestHead, services: Services): Credential | undefined {
+  if (access.kind === 'public' || access.kind === 'signed') return undefined;
+  try {
+    const credential = authenticate(access, bearerOf(headers['authorization']), services);
+    if (!(credential instanceof Promise)) return credential;
+    // It is asked again, and refused, when the body is here.
+    credential.catch(() => undefined);
+    return undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function keyOf(caller: Caller, workspaceId: string): string {

@@ -14,6 +14,8 @@ export interface BodyOptions {
   readonly timeoutMs: number;
   /** What its Content-Length says; undefined where it says nothing. */
   readonly announcedBytes: number | undefined;
+  /** Nothing is done with it, however large it is. */
+  readonly isUnwanted: boolean;
   /** For what is held until the body is complete; given back by the caller. */
   readonly room: Pick<Room, 'take'>;
   /** Complete. The bytes are the library's, and good until this returns. */
@@ -66,7 +68,7 @@ export function readBody(incoming: Incoming, options: BodyOptions): { end(): voi
   };
 
   watch(0);
-  if ((options.announcedBytes ?? 0) > options.maxBytes) drain();
+  if (options.isUnwanted || (options.announcedBytes ?? 0) > options.maxBytes) drain();
   incoming.onData((chunk, isLast) => {
     if (state === 'ended') return;
     length += chunk.byteLength;

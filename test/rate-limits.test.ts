@@ -1,5 +1,6 @@
 import t from 'tap';
 import { registerApp, request } from './support/oauth.ts';
+import { headOf, RawClient } from './support/raw-http.ts';
 import { password, type Service, startService } from './support/service.ts';
 
 const refused = { status: 429, body: { statusCode: 429, error: 'rate_limited' } };
@@ -200,5 +201,50 @@ t.test('[decisions] settings', async (t) => {
     for (const claimed of ['198.51.100.1', '198.51.100.2', '198.51.100.3']) t.equal((await forgot(trusting, `${claimed}, 192.0.2.1`)).status, 204);
     t.match(await forgot(trusting, '198.51.100.4, 192.0.2.1'), refused, 'what the caller claims before it counts for nothing');
     t.equal((await forgot(trusting, '192.0.2.2')).status, 204);
+  });
+});
+
+t.test('[8] a body costs its sender as much when it is refused for what it holds', async (t) => {
+  const service = await startService(t, { env: { TRUST_PROXY: '1', RATE_LIMIT_PER_MINUTE: '20' } });
+  const owner = await service.workspace();
+  const hostile: [title: string, body: string][] = [
+    ['too many values', `{"name":[${'1,'.repeat(500_000)}1]}`],
+    ['too many levels', `{"name":${'['.repeat(100)}${']'.repeat(100)}}`],
+    ['no JSON', '{"name":'],
+  ];
+  const send = (path: string, text: string, options: { token?: string } = {}) =>
+    service.call('POST', path, { body: text, token: options.token, headers: { 'X-Forwarded-For': '192.0.2.1' } });
+  for (const [title, text] of hostile) {
+    t.test(`${title}: by an agent, a key, a visitor, an address`, async (t) => {
+      const { key } = (await service.post('/api-keys', { name: title, scopes: ['*'] }, owner.token)).body;
+      const agent = await service.agent(owner);
+      const customer = await service.customer(owner.embedId);
+      service.clock.advance(60_000);
+      for (const [path, token] of [['/saved-replies', agent.token], ['/departments', key], ['/widget/conversations', customer.token]] as const) {
+        for (let count = 0; count < 20; count += 1) t.match(await send(path, text, { token }), { status: 400, body: { error: 'invalid_body' } });
+        t.match(await send(path, text, { token }), refused, path);
+      }
+      for (let count = 0; count < 5; count += 1) t.equal((await send('/auth/reset-password', text)).status, 400);
+      t.match(await send('/auth/reset-password', text), refused);
+      service.clock.advance(60_000);
+    });
+  }
+
+  t.test('what is sent without a token is not looked at', async (t) => {
+    for (const [, text] of hostile) t.equal((await send('/departments', text)).status, 401);
+    for (const [, text] of hostile) t.equal((await send('/departments', text, { token: 'ey.made.up' })).status, 401);
+  });
+
+  t.test('over the limit a large body is not waited for, and the connection of one that comes goes on', async (t) => {
+    const customer = await service.customer(owner.embedId);
+    for (let count = 0; count < 20; count += 1) await send('/widget/conversations', '{}', { token: customer.token });
+    const line = await RawClient.open(t, service.running.port);
+    const body = 'x'.repeat(100_000);
+    const head = headOf('POST', '/api/v1/widget/conversations', { Authorization: `Bearer ${customer.token}`, 'Content-Length': body.length });
+    line.write(head + body);
+    t.match(await line.answer(), refused);
+    line.write(head + body.slice(1));
+    t.match(await line.answer(), refused);
+    await line.closed();
   });
 });
