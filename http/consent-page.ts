@@ -117,5 +117,5 @@ main { width: min(28rem, 100%); overflow-wrap: anywhere; }
 p { margin: .75rem 0; }
 ul { margin: .5rem 0 1rem; padding-left: 1.25rem; }
 .soft { color: var(--soft); font-size: .875rem; }
-.quiet { color: var(--ink); background: transparent; border: 1px solid var(--line); }
+.quiet { color: var(--ink); background: transparent; border: 1px solid var(--edge); }
 `;

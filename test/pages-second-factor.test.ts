@@ -61,15 +61,23 @@ t.test('second factors in the pages', { skip: noBrowser }, async (t) => {
     const { secret, codes } = await setUpApp(page);
     t.equal(codes.length, 10);
     await page.getByText('10 left').waitFor();
+    await page.getByText('Set up just now').or(page.getByText(/^Set up \d+ min ago/)).first().waitFor();
     await look(page, 'the account');
 
     const other = await pages.open('/sign-in');
     await signIn(other, agent.email);
     await other.getByRole('heading', { name: 'One more step' }).waitFor();
     await look(other, 'one more step');
-    await other.getByLabel('Code').fill('000000');
+    await other.locator('input:focus').and(other.getByLabel('Code')).waitFor();
+    await other.keyboard.type('000000');
     await other.keyboard.press('Enter');
     await other.locator('.error').waitFor();
+    await other.getByRole('button', { name: 'Use a recovery code' }).click();
+    const recovery = other.getByLabel('Recovery code');
+    await other.locator('input:focus').and(recovery).waitFor();
+    t.equal(await recovery.inputValue(), '', 'what was wrong elsewhere is no recovery code');
+    t.equal(await other.locator('.error').count(), 0);
+    await other.getByRole('button', { name: 'Use the code of the app' }).click();
     await other.getByLabel('Code').fill(await codeOf(secret, service.clock.now()));
     await other.keyboard.press('Enter');
     await other.waitForURL(/\/inbox/);

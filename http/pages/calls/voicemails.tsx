@@ -9,7 +9,7 @@ import { Time } from '../design/time.tsx';
 import { onEvent } from '../live.ts';
 import { notifyFailure } from '../notices.ts';
 import type { Voicemail } from '../records.ts';
-import { durationOf } from '../times.ts';
+import { durationOf, timeInSentence } from '../times.ts';
 import { callerOf, spacedNumber, telOf } from './call-story.ts';
 import { usePaged } from './paged.ts';
 import { Recording } from './recording.tsx';
@@ -108,7 +108,7 @@ export function VoicemailCard({ voicemail, withCaller = false, onHeard }: CardPr
             </>
           ) : (
             <span class="soft">
-              Heard <Time at={voicemail.listenedAt} />
+              Heard <Time at={voicemail.listenedAt} format={timeInSentence} />
             </span>
           )}
           {withCaller && tel !== undefined && (

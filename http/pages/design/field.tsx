@@ -1,7 +1,7 @@
 // Fields of forms: a label, the control, a hint, what is wrong with it. The label names the control for everybody.
 
 import type { ComponentChildren, JSX, TextareaHTMLAttributes } from 'preact';
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 
 interface FieldProps {
   readonly label: string;
@@ -61,9 +61,14 @@ export interface TextFieldProps extends FieldProps {
 export function TextField({ label, hint, error, optional, value, onValue, type = 'text', ...rest }: TextFieldProps): JSX.Element {
   // Inputs are typed by each type apart; all of this list take all that is handed on here.
   const shared = { ...rest, type } as { type: 'text' };
+  const input = useRef<HTMLInputElement>(null);
+  // Browsers heed the attribute when they load a page or open a dialog, not for what comes later.
+  useEffect(() => {
+    if (rest.autofocus === true) input.current?.focus();
+  }, []);
   return (
     <Field label={label} hint={hint} error={error} optional={optional ?? false}>
-      {(described) => <input class="input" value={value} onInput={(event) => onValue(event.currentTarget.value)} {...shared} {...described} />}
+      {(described) => <input class="input" ref={input} value={value} onInput={(event) => onValue(event.currentTarget.value)} {...shared} {...described} />}
     </Field>
   );
 }

@@ -51,6 +51,12 @@ export function SecondFactor({ question, onPassed, onAgain }: { readonly questio
     }
   };
   const hasField = isRecovering || methods.includes('totp');
+  const hasOtherWay = methods.includes('totp') || (passkey !== null && hasPasskeys);
+  const recover = (on: boolean): void => {
+    setRecovering(on);
+    setFailure(undefined);
+    form.reset({ code: '' });
+  };
   return (
     <Gate
       title="One more step"
@@ -85,8 +91,13 @@ export function SecondFactor({ question, onPassed, onAgain }: { readonly questio
         </Form>
       )}
       {methods.includes('recovery_code') && !isRecovering && (
-        <Button kind="quiet" onClick={() => setRecovering(true)}>
+        <Button kind="quiet" onClick={() => recover(true)}>
           Use a recovery code
+        </Button>
+      )}
+      {isRecovering && hasOtherWay && (
+        <Button kind="quiet" onClick={() => recover(false)}>
+          {methods.includes('totp') ? 'Use the code of the app' : 'Use a passkey'}
         </Button>
       )}
       {!methods.includes('recovery_code') && <p class="soft">Lost it? An admin of your workspace can take it away.</p>}

@@ -15,6 +15,7 @@ import { Time } from '../design/time.tsx';
 import { notify, notifyFailure } from '../notices.ts';
 import { hasPasskeys, makePasskey } from '../passkeys.ts';
 import { thisDevice } from '../this-browser.ts';
+import { timeInSentence } from '../times.ts';
 
 interface Passkey {
   readonly id: string;
@@ -81,7 +82,7 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
       {!hasOne && <p class="soft">With a second factor nobody gets in by your password alone.</p>}
       <Factor
         name="Authenticator app"
-        state={totp === null ? undefined : <>Set up <Time at={totp.createdAt} /></>}
+        state={totp === null ? undefined : <>Set up <Time at={totp.createdAt} format={timeInSentence} /></>}
         actions={
           totp === null ? (
             <Button onClick={() => void beginApp()}>Set up</Button>
@@ -104,7 +105,7 @@ export function SecondFactors({ onDone }: { readonly onDone?: () => void }): JSX
               <div>
                 <strong>{passkey.name}</strong>
                 <p class="soft">
-                  Added <Time at={passkey.createdAt} />, {passkey.lastUsedAt === null ? 'not used yet' : <>last used <Time at={passkey.lastUsedAt} /></>}
+                  Added <Time at={passkey.createdAt} format={timeInSentence} />, {passkey.lastUsedAt === null ? 'not used yet' : <>last used <Time at={passkey.lastUsedAt} format={timeInSentence} /></>}
                 </p>
               </div>
               <Button small disabled={isLast} aria-label={`Remove ${passkey.name}`} onClick={() => setOpen({ kind: 'removePasskey', passkey })}>

@@ -8,6 +8,7 @@ import { Badge, Failure, Loading } from '../design/feedback.tsx';
 import { useResource } from '../design/resource.ts';
 import { Time } from '../design/time.tsx';
 import { notify, notifyFailure } from '../notices.ts';
+import { timeInSentence } from '../times.ts';
 
 interface SignIn {
   readonly id: string;
@@ -43,7 +44,7 @@ export function SignIns(): JSX.Element {
             <div>
               <strong>{device}</strong> {isCurrent && <Badge kind="accent">This one</Badge>}
               <p class="soft">
-                {address === '' ? 'Unknown address' : address}, last used <Time at={lastUsedAt} />
+                {address === '' ? 'Unknown address' : address}, last used <Time at={lastUsedAt} format={timeInSentence} />
               </p>
             </div>
             {!isCurrent && (

@@ -15,7 +15,7 @@ import { Time } from '../../design/time.tsx';
 import { onEvent, onResync } from '../../live.ts';
 import { notifyFailure } from '../../notices.ts';
 import type { Contact, Conversation, GoalCompletion, HistoryItem, Visitor } from '../../records.ts';
-import { amountOf, countOf } from '../../times.ts';
+import { amountOf, countOf, timeInSentence } from '../../times.ts';
 import { customerName, visitorOf } from '../customers.ts';
 import { setBlocked } from './dialogs.tsx';
 import { Section } from './section.tsx';
@@ -115,7 +115,7 @@ function Blocked({ conversation, at }: { readonly conversation: Conversation; re
   return (
     <div class="banner bad">
       <p>
-        Blocked <Time at={at} />. They cannot write here.
+        Blocked <Time at={at} format={timeInSentence} />. They cannot write here.
       </p>
       <Button small busy={busy} onClick={() => void unblock()}>
         Unblock

@@ -103,7 +103,7 @@ function SignInCard({ workspace, onSaved }: { readonly workspace: WholeWorkspace
 }
 
 const modes = [
-  { value: 'auto', label: 'By itself, to the agent with the fewest chats' },
+  { value: 'auto', label: 'To the agent with the fewest chats' },
   { value: 'manual', label: 'To the queue, until somebody takes it' },
 ] as const;
 
