@@ -81,6 +81,7 @@ import { SignInGuard } from './sign-in-guard.ts';
 import { SignInSteps } from './sign-in-steps.ts';
 import { Sockets } from './sockets.ts';
 import { createUploadLinks } from './upload-links.ts';
+import { StorageWatch } from './storage-watch.ts';
 import { sendCode } from './verification-codes.ts';
 import { createVisitorPlaces } from './visitor-places.ts';
 import { createVisitorTokens } from './visitor-tokens.ts';
@@ -147,6 +148,7 @@ export interface Composition {
   readonly knowledge: KnowledgeParts;
   readonly ingestion: Ingestion;
   readonly faults: FolderFaults;
+  readonly storage: StorageWatch;
   /** Told by /readyz. */
   isReady: boolean;
 }
@@ -303,14 +305,15 @@ export async function compose(options: ServeOptions): Promise<Composition> {
     folderFaults: () => faults.count,
     disk: () => disk,
   }, { version: programVersion() });
-  const routes: readonly Route[] = [...apiRoutes, ...systemRoutes({ routes: () => routes, metrics, baseUrl: config.baseUrl, isReady: () => composition.isReady, faults: () => faults.lines })];
+  const storage = new StorageWatch({ objects: services.objects, clock, log });
+  const routes: readonly Route[] = [...apiRoutes, ...systemRoutes({ routes: () => routes, metrics, baseUrl: config.baseUrl, isReady: () => composition.isReady, faults: () => [...faults.lines, ...storage.lines] })];
   const pipeline = new Pipeline({ services, routes, metrics, checkReplies: options.checkReplies ?? false });
   const sockets: Sockets = new Sockets(services, pipeline);
   engine.onPublish((workspaceId, events) => {
     sockets.publish(workspaceId, events);
     reader.noteMessages(workspaceId, events.filter(({ type }) => type === 'message.created').length);
   });
-  const composition: Composition = { services, engine, directory, pipeline, sockets, routes, metrics, mail, checkpointer, mailReader, knowledge, ingestion, faults, isReady: false };
+  const composition: Composition = { services, engine, directory, pipeline, sockets, routes, metrics, mail, checkpointer, mailReader, knowledge, ingestion, faults, storage, isReady: false };
   return composition;
 }
 
@@ -381,7 +384,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   }
   parts.isReady = true;
   services.disk.watch();
-  services.objects?.check?.().catch((error: unknown) => services.log.error({ err: error }, 'files cannot be stored; uploads answer 503 until they can'));
+  parts.storage.watch();
   engine.wakeAll(visit).catch((error: unknown) => services.log.error({ err: error }, 'not every workspace could be woken; each wakes when it is asked for'));
 
   let stopping: Promise<void> | undefined;
@@ -488,6 +491,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     await parts.services.webhookSender.close();
     parts.metrics.stop();
     parts.services.disk.stop();
+    parts.storage.stop();
     await parts.mailReader.stop();
     await parts.checkpointer.stop();
     lock.release();

@@ -1,11 +1,12 @@
 // The same rules with the files in a bucket, against a server of the S3 protocol. Decisions, "Providers".
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import S3rver from 's3rver';
 import t from 'tap';
+import { type Log, silentLog } from '../engine/runtime/log.ts';
 import { s3Objects } from '../workers/providers/objects-s3.ts';
 import { type Service, startService, type Teardown } from './support/service.ts';
 
@@ -114,4 +115,33 @@ t.test('[storage s3] a bucket that cannot be used is said at the start', async (
   await objects({ endpoint }).check?.();
   await t.rejects(objects({ endpoint, bucket: 'nowhere' }).check?.() ?? Promise.resolve(), { name: 'StorageUnavailable', message: /there is no bucket nowhere/ });
   await t.rejects(objects({ endpoint: 'http://127.0.0.1:1' }).check?.() ?? Promise.resolve(), { name: 'StorageUnavailable', message: /could not be reached/ });
+});
+
+t.test('[storage s3] a bucket that goes away is told by /readyz and once in the log, and so is that it is back', async (t) => {
+  const bucketPort = Number(new URL(await startBucket(t)).port);
+  let isUp = false;
+  const way = createServer((socket) => {
+    if (!isUp) return void socket.destroy();
+    const beyond = connect(bucketPort, '127.0.0.1');
+    socket.pipe(beyond).pipe(socket);
+    for (const [one, other] of [[socket, beyond], [beyond, socket]] as const) one.on('error', () => other.destroy()).on('close', () => other.destroy());
+  });
+  await new Promise<void>((resolve) => way.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => way.close());
+  const logged: string[] = [];
+  const log: Log = { ...silentLog, error: (_, text) => void logged.push(text), info: (_, text) => void logged.push(text) };
+  const env = { STORAGE_PROVIDER: 's3', S3_ENDPOINT: `http://127.0.0.1:${(way.address() as AddressInfo).port}`, S3_BUCKET: bucket, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey };
+  const service = await startService(t, { env, log });
+  const told = () => logged.filter((text) => text.startsWith('files '));
+  const until = async (count: number) => {
+    while (told().length < count) await new Promise((resolve) => setImmediate(resolve));
+    return (await (await fetch(`${service.url}/readyz`)).json()) as object;
+  };
+  t.match(await until(1), { status: 'ready', faults: [/^Files cannot be stored/] });
+  await service.pass(60_000);
+  isUp = true;
+  // The next look is a minute after the one that may be under way.
+  while (told().length < 2) await service.pass(60_000);
+  t.same(await until(2), { status: 'ready' });
+  t.same(told(), ['files cannot be stored; uploads answer 503 until they can', 'files can be stored again']);
 });

@@ -23,7 +23,7 @@ export interface SystemOptions {
 
 const version = serviceVersions.at(-1) ?? '';
 const jsonType = 'application/json';
-const Ready = Type.Object({ status: Type.Literal('ready'), faults: Type.Optional(Type.Array(Type.String(), { description: 'Left out where nothing is. What is wrong with the data folder, though the others are served, and what mends it. The log says which workspaces are concerned.' })) });
+const Ready = Type.Object({ status: Type.Literal('ready'), faults: Type.Optional(Type.Array(Type.String(), { description: 'Left out where nothing is. What is wrong with the data folder or with where files are stored, though all else is served, and what mends it. The log says more, such as which workspaces are concerned.' })) });
 /** Without faults it is the answer that there always was. */
 const readyAnswer = (faults: readonly string[]): Static<typeof Ready> => ({ status: 'ready', ...(faults.length > 0 && { faults: [...faults] }) });
 const notModified = { description: 'If-None-Match names what there is.' };
@@ -105,7 +105,7 @@ export function systemRoutes(options: SystemOptions): Route[] {
       path: '//readyz',
       tag: 'Service',
       summary: 'The service takes requests',
-      description: '503 while it starts or stops. `faults` says in sum what is wrong with the data folder and what mends it; whom that does not concern is served.',
+      description: '503 while it starts or stops. `faults` says in sum what is wrong with the data folder or where files are stored; whom that does not concern is served.',
       access: { kind: 'public' },
       anyHeaders: true,
       reply: { status: 200, schema: Ready },
