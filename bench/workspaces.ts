@@ -1,15 +1,19 @@
-// Thousands of workspaces in one process, far more than may be open at once: requests to a random one each time, held against the same
-// requests to as many as can be open; what that takes in memory and of the event loop; and how soon the service answers again after
-// it was killed, with the log of every workspace left behind, beside a start after a stop.
+// Thousands of workspaces in one process, far more than may be open at once: what opening one costs the event loop; requests to a
+// random one each time, held against the same requests to as many as can be open; what that takes in memory and of the event loop; and
+// what follows a kill that left the log of every workspace behind, and offers in some that run out meanwhile: how soon the service
+// answers, beside a start after a stop, how soon the offers are taken back, and how others are served until all was looked into.
 
 import { rmSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { systemCaller } from '../engine/runtime/command.ts';
 import { silentLog } from '../engine/runtime/log.ts';
 import { register } from '../engine/joining.ts';
+import { handshakeMs } from '../engine/limits.ts';
 import { readConfig } from '../http/config.ts';
 import { serve } from '../http/serve.ts';
 import { randomFrom } from '../test/support/seeded.ts';
 import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
+import { leastResident } from './memory.ts';
 import { makeDataDir, type ServiceProgram, startService } from './process.ts';
 
 const connections = 32;
@@ -21,6 +25,20 @@ const dayMs = 24 * 3600_000;
 /** One of so many requests writes. */
 const requestsPerWrite = 3;
 
+/** Opened one after the other, each for the first time. */
+const openings = 150;
+/** Open already when it is measured what another one takes, so that what all of them share is there. */
+const openBefore = 20;
+const looks = 8;
+/** Workspaces with an offer that runs out while the service is down. */
+const offered = 50;
+/** Others are written to for so long after that, so that their files are newer. */
+const writtenAfterMs = 15_000;
+/** Asked while everything else is looked into. */
+const healthy = 20;
+const askEveryMs = 5;
+const lookEveryMs = 20;
+
 interface Use {
   readonly perSecond: number;
   readonly p50Ms: number;
@@ -30,12 +48,24 @@ interface Use {
   readonly open: number;
 }
 
+interface Return {
+  readonly firstMs: number;
+  /** Of all threads, from the start of the process to its first answer. */
+  readonly firstCpuMs: number;
+  /** Both after the first answer. */
+  readonly offersMs: number;
+  readonly lookedMs: number;
+  /** Until all was looked into. */
+  readonly healthyP99Ms: number;
+}
+
 export async function run({ quick }: BenchOptions): Promise<Row[]> {
   const count = quick ? 500 : 2000;
   const seconds = quick ? 5 : 20;
   const dataDir = makeDataDir();
   try {
-    const tokens = await makeWorkspaces(dataDir, count);
+    const { tokens, workspaceIds } = await makeWorkspaces(dataDir, count);
+    const opened = await timeOpenings(dataDir, workspaceIds.slice(0, openings));
     const startedAt = performance.now();
     const service = await startService(dataDir);
     await requireGood(await fetch(`${service.url}/api/v1/me`, { headers: headersOf(tokens.at(-1) ?? '') }));
@@ -43,46 +73,131 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     let few: Use;
     let many: Use;
     let bytes: number;
+    let bytesEach: number;
+    let offeredMs: number;
     try {
+      bytesEach = await bytesPerOpen(service, tokens);
       const used = tokens.slice(0, fewWorkspaces);
       await use(service, { tokens: used, seconds: seconds / 5 });
       few = await use(service, { tokens: used, seconds });
       await use(service, { tokens, seconds: seconds / 5 });
       many = await use(service, { tokens, seconds });
       bytes = service.residentBytes();
-      await writeToAll(service, tokens);
+      await writeTo(service, tokens);
+      await Promise.all(tokens.slice(0, offered).map((token) => offerTicket(service, token)));
+      offeredMs = performance.now();
+      await writeTo(service, tokens.slice(offered), offeredMs + writtenAfterMs);
     } finally {
       await service.kill();
     }
-    const killedAt = performance.now();
-    const again = await startService(dataDir);
-    try {
-      await requireGood(await fetch(`${again.url}/api/v1/me`, { headers: headersOf(tokens.at(-1) ?? '') }));
-      const firstMs = performance.now() - killedAt;
-      const name = `${count.toLocaleString('en-US')} workspaces at random`;
-      return [
-        row({ name, value: many.perSecond, unit: '/s', reference: { name: `${fewWorkspaces} workspaces`, value: few.perSecond } }),
-        row({ name: `${name}: latency p50`, value: many.p50Ms, unit: 'ms', reference: { name: `${fewWorkspaces} workspaces`, value: few.p50Ms } }),
-        row({ name: `${name}: latency p99`, value: many.p99Ms, unit: 'ms', reference: { name: `${fewWorkspaces} workspaces`, value: few.p99Ms } }),
-        row({ name: `${name}: CPU each`, value: many.cpuMs, unit: 'ms', reference: { name: `${fewWorkspaces} workspaces`, value: few.cpuMs } }),
-        row({ name: `${name}: event-loop delay p99`, value: many.loopP99Ms, unit: 'ms', reference: { name: `${fewWorkspaces} workspaces`, value: few.loopP99Ms } }),
-        row({ name: `${name}: files open`, value: many.open, unit: '', target: { below: maxOpen + 1 } }),
-        row({ name: `${name}: resident memory`, value: bytes / 1e6, unit: 'MB', target: { below: 400 } }),
-        row({ name: `first answer after a kill, ${count.toLocaleString('en-US')} logs left`, value: firstMs, unit: 'ms', reference: { name: 'after a stop', value: cleanMs }, target: { below: 1.5 } }),
-      ];
-    } finally {
-      await again.stop();
-    }
+    await pause(offeredMs + handshakeMs - performance.now());
+    const back = await comeBack(dataDir, tokens);
+    const name = `${count.toLocaleString('en-US')} workspaces at random`;
+    const reference = { name: `${fewWorkspaces} workspaces` };
+    const logs = `after a kill, ${count.toLocaleString('en-US')} logs left`;
+    return [
+      row({ name: 'opening a workspace: time of the event loop p50', value: percentile(opened.timesMs, 0.5), unit: 'ms', target: { below: 3 } }),
+      row({ name: 'opening a workspace: time of the event loop p99', value: percentile(opened.timesMs, 0.99), unit: 'ms' }),
+      row({ name: 'opening a workspace: CPU, mean', value: opened.cpuMs, unit: 'ms', target: { below: 3 } }),
+      row({ name: 'resident memory per open workspace', value: bytesEach / 1e6, unit: 'MB', target: { below: 0.7 } }),
+      row({ name, value: many.perSecond, unit: '/s', reference: { ...reference, value: few.perSecond } }),
+      row({ name: `${name}: latency p50`, value: many.p50Ms, unit: 'ms', reference: { ...reference, value: few.p50Ms } }),
+      row({ name: `${name}: latency p99`, value: many.p99Ms, unit: 'ms', reference: { ...reference, value: few.p99Ms } }),
+      row({ name: `${name}: CPU each`, value: many.cpuMs, unit: 'ms', reference: { ...reference, value: few.cpuMs } }),
+      row({ name: `${name}: event-loop delay p99`, value: many.loopP99Ms, unit: 'ms', reference: { ...reference, value: few.loopP99Ms } }),
+      row({ name: `${name}: files open`, value: many.open, unit: '', target: { below: maxOpen + 1 } }),
+      row({ name: `${name}: resident memory`, value: bytes / 1e6, unit: 'MB', target: { below: 400 } }),
+      row({ name: `first answer ${logs}`, value: back.firstMs, unit: 'ms', reference: { name: 'after a stop', value: cleanMs }, target: { below: 1.5 } }),
+      row({ name: `first answer ${logs}: CPU`, value: back.firstCpuMs, unit: 'ms', target: { below: 2000 } }),
+      row({ name: `${offered} offers that ran out meanwhile taken back after it`, value: back.offersMs, unit: 'ms', target: { below: 1000 } }),
+      row({ name: 'every workspace looked into after it', value: back.lookedMs, unit: 'ms' }),
+      row({ name: `until then, reads in ${healthy} workspaces: latency p99`, value: back.healthyP99Ms, unit: 'ms' }),
+    ];
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
-/** By commands: their passwords would take an hour. Returns a token of each owner. */
-async function makeWorkspaces(dataDir: string, count: number): Promise<string[]> {
+/** In this process: what `engine.workspace()` takes, which opens on the loop. Milliseconds each, and of the thread's CPU on average, which others at work do not make longer. */
+async function timeOpenings(dataDir: string, workspaceIds: readonly string[]): Promise<{ timesMs: number[]; cpuMs: number }> {
+  const running = await serve({ config: readConfig({ DATA_DIR: dataDir, PORT: '0', RATE_LIMITS: 'off' }), log: silentLog });
+  const { engine } = running.services;
+  while (engine.figures.filesWaiting > 0) await pause(lookEveryMs);
+  const timesMs: number[] = [];
+  let cpuMs = 0;
+  for (const workspaceId of workspaceIds) {
+    const startedMs = performance.now();
+    const before = process.threadCpuUsage();
+    engine.workspace(workspaceId);
+    const { user, system } = process.threadCpuUsage(before);
+    cpuMs += (user + system) / 1000 / workspaceIds.length;
+    timesMs.push(performance.now() - startedMs);
+    await pause(0);
+  }
+  await running.stop();
+  return { timesMs, cpuMs };
+}
+
+async function bytesPerOpen(service: ServiceProgram, tokens: readonly string[]): Promise<number> {
+  const readAndWrite = async (few: readonly string[]): Promise<void> => {
+    for (const token of few) {
+      await write(service, headersOf(token));
+      await requireGood(await fetch(`${service.url}/api/v1/conversations/queue`, { headers: headersOf(token) }));
+    }
+  };
+  // Looking into all of them takes memory, too.
+  await untilFigures(service, isQuiet);
+  await readAndWrite(tokens.slice(0, openBefore));
+  const before = await leastResident(service, looks);
+  await readAndWrite(tokens.slice(openBefore, openBefore + openings));
+  return ((await leastResident(service, looks)) - before) / openings;
+}
+
+/** From the start of a process over what a kill left. */
+async function comeBack(dataDir: string, tokens: readonly string[]): Promise<Return> {
+  const startedMs = performance.now();
+  const service = await startService(dataDir);
+  try {
+    await requireGood(await fetch(`${service.url}/api/v1/me`, { headers: headersOf(tokens.at(-1) ?? '') }));
+    const answeredMs = performance.now();
+    const firstCpuMs = service.cpuSeconds() * 1000;
+    // Nobody else writes.
+    await untilFigures(service, (figures) => (figures.get('switchboard_commands_total') ?? 0) >= offered);
+    const offersMs = performance.now() - answeredMs;
+    let isLooking = true;
+    const timesMs: number[] = [];
+    const asking = (async () => {
+      for (let index = 0; isLooking; index += 1) {
+        const sentMs = performance.now();
+        await requireGood(await fetch(`${service.url}/api/v1/conversations/queue`, { headers: headersOf(tokens[offered + (index % healthy)] ?? '') }));
+        // Their own files are opened first.
+        if (index >= healthy) timesMs.push(performance.now() - sentMs);
+        await pause(askEveryMs);
+      }
+    })();
+    await untilFigures(service, isQuiet);
+    const lookedMs = performance.now() - answeredMs;
+    isLooking = false;
+    await asking;
+    return { firstMs: answeredMs - startedMs, firstCpuMs, offersMs, lookedMs, healthyP99Ms: percentile(timesMs, 0.99) };
+  } finally {
+    await service.stop();
+  }
+}
+
+/** All was looked into after the start, and no file waits to be opened. */
+const isQuiet = (figures: ReadonlyMap<string, number>): boolean => figures.get('switchboard_files_waiting') === 0;
+
+async function untilFigures(service: ServiceProgram, isSo: (figures: ReadonlyMap<string, number>) => boolean): Promise<void> {
+  while (!isSo(await service.metrics())) await pause(lookEveryMs);
+}
+
+/** By commands: their passwords would take an hour. The tokens are of the owners. */
+async function makeWorkspaces(dataDir: string, count: number): Promise<{ tokens: string[]; workspaceIds: string[] }> {
   const running = await serve({ config: readConfig({ DATA_DIR: dataDir, PORT: '0', RATE_LIMITS: 'off' }), log: silentLog });
   const { engine, directory, ids, accessTokens, clock } = running.services;
   const tokens: string[] = [];
+  const workspaceIds: string[] = [];
   for (let index = 0; index < count; index += 1) {
     const [workspaceId, agentId] = [ids.uuid(), ids.uuid()];
     const owner = { workspaceId, agentId, email: `owner${index}@example.com`, name: `Shop ${index}`, subdomain: `shop-${index}` };
@@ -93,10 +208,11 @@ async function makeWorkspaces(dataDir: string, count: number): Promise<string[]>
       },
       remove: () => engine.discard(workspaceId),
     });
+    workspaceIds.push(workspaceId);
     tokens.push(await accessTokens.issue({ agentId, workspaceId, tokenVersion: 0, expiresMs: clock.now() + dayMs }));
   }
   await running.stop();
-  return tokens;
+  return { tokens, workspaceIds };
 }
 
 /** Each connection asks as soon as it was answered, each time in another workspace. */
@@ -131,21 +247,35 @@ async function use(service: ServiceProgram, { tokens, seconds }: { tokens: reado
 }
 
 /** So that each has a log of its own when the service is killed. */
-async function writeToAll(service: ServiceProgram, tokens: readonly string[]): Promise<void> {
+async function writeTo(service: ServiceProgram, tokens: readonly string[], untilMs = Number.POSITIVE_INFINITY): Promise<void> {
   const left = [...tokens];
   const work = async (): Promise<void> => {
-    for (let token = left.pop(); token !== undefined; token = left.pop()) await write(service, headersOf(token));
+    for (let token = left.pop(); token !== undefined && performance.now() < untilMs; token = left.pop()) await write(service, headersOf(token));
   };
   await Promise.all(Array.from({ length: connections }, work));
 }
 
 async function write(service: ServiceProgram, headers: Record<string, string>): Promise<void> {
-  await requireGood(await fetch(`${service.url}/api/v1/contacts`, { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify({ name: 'Somebody' }) }));
+  await post(service, '/contacts', { headers, body: { name: 'Somebody' } });
 }
 
-async function requireGood(response: Response): Promise<void> {
+/** A ticket, offered by the owner to the owner. */
+async function offerTicket(service: ServiceProgram, token: string): Promise<void> {
+  const headers = headersOf(token);
+  const { agent } = JSON.parse(await requireGood(await fetch(`${service.url}/api/v1/me`, { headers }))) as { agent: { id: string } };
+  const { id, version } = JSON.parse(await post(service, '/tickets', { headers, body: { customerEmail: 'kim@customer.example', subject: 'Your order', body: 'It is on its way.' } })) as { id: string; version: number };
+  await post(service, `/conversations/${id}/assign-to-agent`, { headers, body: { agentId: agent.id, expectedVersion: version } });
+}
+
+async function post(service: ServiceProgram, path: string, { headers, body }: { headers: Record<string, string>; body: object }): Promise<string> {
+  return requireGood(await fetch(`${service.url}/api/v1${path}`, { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }));
+}
+
+/** The body. */
+async function requireGood(response: Response): Promise<string> {
   const text = await response.text();
   if (!response.ok) throw new Error(`${response.url} was answered with ${response.status}: ${text}`);
+  return text;
 }
 
 function headersOf(token: string): Record<string, string> {

@@ -21,9 +21,13 @@ export interface SealedRow {
   readonly about: string;
 }
 
-/** One of what is sealed in the file, if anything is. */
+/** One of what is sealed in a file of the present schema, if anything is. */
 export function aSealedSecret(db: Database): SealedRow | undefined {
-  return everySealedSecret(db).next().value ?? undefined;
+  for (const place of sealedPlaces) {
+    const [row] = place.all(db);
+    if (row !== undefined) return row;
+  }
+  return undefined;
 }
 
 /** All that is sealed in the file, also in one that an older program wrote. */

@@ -31,6 +31,12 @@ export class Alarms {
     return this.#alarms.has(key);
   }
 
+  /** Keys of those that ring before `ms`, in that order. */
+  before(ms: number): string[] {
+    const near = [...this.#alarms].filter(([, { dueMs }]) => dueMs < ms);
+    return near.sort(([, a], [, b]) => a.dueMs - b.dueMs).map(([key]) => key);
+  }
+
   clear(): void {
     for (const { timer } of this.#alarms.values()) timer.cancel();
     this.#alarms.clear();

@@ -46,6 +46,11 @@ export class Deadlines {
     if (!this.#stopped) this.#alarms.set(workspaceId, dueMs);
   }
 
+  /** Workspaces that have something due before `ms`, in the order in which they have. */
+  dueBefore(ms: number): string[] {
+    return this.#alarms.before(ms);
+  }
+
   stop(): void {
     this.#stopped = true;
     this.#alarms.clear();

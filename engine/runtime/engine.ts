@@ -12,6 +12,7 @@ import type { Clock } from './clock.ts';
 import type { CommandDefinition, CommandRequest } from './command.ts';
 import type { Ceilings, PublishedEvent } from './context.ts';
 import { type DeadlineCommands, Deadlines } from './deadlines.ts';
+import { DueList } from './due-list.ts';
 import type { Ids } from './ids.ts';
 import type { Log } from './log.ts';
 import { OpenFiles } from './open-files.ts';
@@ -75,6 +76,7 @@ export class Engine {
   readonly #slices: Slices;
   readonly #broken = new Map<string, number>();
   readonly #deadlines: Deadlines;
+  readonly #dueList: DueList;
   readonly #outbox: Outbox;
   #publish: Publish = () => {};
   #isWaking = false;
@@ -96,6 +98,7 @@ export class Engine {
     this.#slices = slices;
     this.#files = new OpenFiles({ clock, log, slices, checkpoints, maxOpen });
     this.#deadlines = new Deadlines({ clock, log, commands: options.deadlines, workspace, whenOpen });
+    this.#dueList = new DueList({ path: join(options.dataDir, 'due-next'), clock, dueBefore: (ms) => this.#deadlines.dueBefore(ms) });
     this.#outbox = new Outbox({ clock, log, kinds: options.outbox, workspace, whenOpen, random });
     this.#ageLater();
   }
@@ -190,23 +193,30 @@ export class Engine {
   }
 
   /**
-   * Sets the alarms of every workspace from its rows and tells `visit` what else was seen of it. Those that were written to last come
-   * first. A file that an older program wrote is opened, which brings it up to date; the others are looked into off the loop. Last, what
-   * ended processes left of logs is copied back.
+   * Sets the alarms of every workspace from its rows and tells `visit` what else was seen of it. Those in which something may be due
+   * come first, then those that were written to last. A file that an older program wrote is opened, which brings it up to date; the others
+   * are looked into off the loop. Last, what ended processes left of logs is copied back.
    */
   async wakeAll(visit: (workspaceId: string, glance: Glance) => void = () => {}): Promise<void> {
     this.#isWaking = true;
-    const ids = await this.#byRecency();
+    const present = this.#fileIds();
+    const first = new Set(this.#dueList.read().filter((workspaceId) => present.has(workspaceId)));
+    await this.#wakeEach(first, visit);
+    const ids = await this.#byRecency([...present]);
+    await this.#wakeEach(ids.filter((workspaceId) => !first.has(workspaceId)), visit);
+    this.#isWaking = false;
+    for (const workspaceId of ids) {
+      if (this.#stopped) return;
+      if (!this.#workspaces.has(workspaceId) && statSync(`${this.#pathOf(workspaceId)}-wal`, { throwIfNoEntry: false }) !== undefined) await this.#options.checkpoints.tidy(this.#pathOf(workspaceId)).catch(() => undefined);
+    }
+  }
+
+  async #wakeEach(ids: Iterable<string>, visit: (workspaceId: string, glance: Glance) => void): Promise<void> {
     for (const workspaceId of ids) {
       if (this.#stopped) return;
       await this.#wake(workspaceId, visit).catch(() => {
         // Logged where it was opened; the others go on.
       });
-    }
-    this.#isWaking = false;
-    for (const workspaceId of ids) {
-      if (this.#stopped) return;
-      if (!this.#workspaces.has(workspaceId) && statSync(`${this.#pathOf(workspaceId)}-wal`, { throwIfNoEntry: false }) !== undefined) await this.#options.checkpoints.tidy(this.#pathOf(workspaceId)).catch(() => undefined);
     }
   }
 
@@ -235,9 +245,12 @@ export class Engine {
     visit(workspaceId, glance);
   }
 
+  #fileIds(): Set<string> {
+    return new Set(readdirSync(this.#folder).flatMap((name) => (name.endsWith('.db') && uuid.test(name.slice(0, -'.db'.length)) ? [name.slice(0, -'.db'.length)] : [])));
+  }
+
   /** By their files and logs. */
-  async #byRecency(): Promise<string[]> {
-    const ids = readdirSync(this.#folder).flatMap((name) => (name.endsWith('.db') && uuid.test(name.slice(0, -'.db'.length)) ? [name.slice(0, -'.db'.length)] : []));
+  async #byRecency(ids: string[]): Promise<string[]> {
     const writtenMs = new Map<string, number>();
     const timeOf = (path: string): Promise<number> => stat(path).then(({ mtimeMs, size }) => (size === 0 ? 0 : mtimeMs), () => 0);
     for (let first = 0; first < ids.length; first += statsAtOnce) {
@@ -273,6 +286,8 @@ export class Engine {
 
   /** From here on nothing happens by itself: no deadline fires, no outside work starts. Resolves when what is under way has ended. */
   rest(): Promise<void> {
+    // First, since it would say that nothing is due.
+    void this.#dueList.stop();
     this.#deadlines.stop();
     this.#outbox.stop();
     return this.#outbox.idle();
@@ -288,6 +303,7 @@ export class Engine {
     const { clock, log } = this.#options;
     this.#isStopping = true;
     void this.rest();
+    await this.#dueList.stop();
     await this.drained();
     this.#stopped = true;
     const endMs = clock.now() + closeForMs;
@@ -362,7 +378,10 @@ export class Engine {
               log.error({ workspaceId: id, err: error }, 'events could not be published');
             }
           },
-          deadlineSet: (id, dueMs) => this.#deadlines.watch(id, dueMs),
+          deadlineSet: (id, dueMs) => {
+            this.#deadlines.watch(id, dueMs);
+            this.#dueList.note();
+          },
           outboxFilled: (id, nextMs) => this.#outbox.watch(id, nextMs),
           atRest: () => this.#files.atRest(),
           onSyncFailed: this.#options.onSyncFailed,

@@ -198,6 +198,25 @@ t.test('a file that was emptied or removed is unavailable, not as if it had neve
   t.equal(await toy.add(removed, 'a'), 1);
 });
 
+t.test('opening a file asks it when it wants to be woken and what it told last, and no more, whatever is in it', async (t) => {
+  const source = startToy(t);
+  const { workspaceId } = source.workspace();
+  await source.add(workspaceId, 'a');
+  await source.engine.stop();
+  const toy = startToy(t, { dataDir: source.dataDir, maxOpen: 1 });
+  // A statement is prepared when it is asked first, so these are all that are prepared.
+  const calls = (['get', 'all', 'run'] as const).map((name) => t.capture(Database.prototype, name, Database.prototype[name]));
+  const asked = (): (string | undefined)[] => calls.flatMap((results) => results().map(({ args: [sql] }) => / FROM (\w+)/.exec(sql)?.[1]));
+  toy.engine.workspace(workspaceId);
+  t.same([...new Set(asked())], ['event', 'deadline', 'outbox']);
+  toy.workspace();
+  t.ok(toy.engine.workspace(workspaceId)?.db.isParked);
+  asked();
+  await toy.engine.whenOpen(workspaceId);
+  t.same(openIds(toy), [workspaceId]);
+  t.same(asked().filter((table) => table !== undefined), [], 'and nothing when it was parked');
+});
+
 t.test('what nobody used for some minutes is parked; what is used stays open', async (t) => {
   const toy = startToy(t);
   const idle = toy.workspace();
