@@ -14,6 +14,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   'fan-out': () => import('./fan-out.ts'),
   calls: () => import('./calls.ts'),
   search: () => import('./search.ts'),
+  'search-million': () => import('./search-million.ts'),
   'large-mail': () => import('./large-mail.ts'),
   retrieval: () => import('./retrieval.ts'),
   reports: () => import('./reports.ts'),

@@ -6,25 +6,18 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { silentLog } from '../engine/runtime/log.ts';
 import { readConfig } from '../http/config.ts';
-import { type Running, serve } from '../http/serve.ts';
-import { type ConversationRecord, insertConversation } from '../store/conversations.ts';
+import { serve } from '../http/serve.ts';
 import { Database } from '../store/database.ts';
-import { insertMessage } from '../store/messages.ts';
-import { insertVisitor } from '../store/visitors.ts';
-import { type Random, randomFrom } from '../test/support/seeded.ts';
 import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
 import { makeDataDir } from './process.ts';
+import { fillPast, type Past } from './search-rows.ts';
 
 const messages = 200_000;
-const conversations = 25_000;
-const visitors = 12_000;
-const vocabulary = 25_000;
 const fullSearches = 2000;
 const scans = 60;
 /** The contract of this bench: a search while others write. */
 const target = { below: 20 };
 const writesPerSecond = 200;
-const seed = 20_261_120;
 /** Before the search is asked again whether it knows all. */
 const pollMs = 50;
 
@@ -37,7 +30,9 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     const owner = (await client.call('POST', '/auth/register', { email: 'bench@example.com', password: 'correct horse battery staple', workspaceName: 'Bench', siteUrl: 'https://bench.example' })).body;
     client.token = owner.token;
     const { workspaceId } = owner.agent;
-    const chat = fill(running, workspaceId);
+    const { db } = running.services.engine.workspace(workspaceId) ?? failed('the workspace is not open');
+    const chat = fillPast(db, { messages });
+    const commonQueries = [...chat.commonWords, ...chat.commonWords.map((word, index) => `${word} ${chat.commonWords[(index + 1) % chat.commonWords.length]}`), chat.commonWords.slice(0, 3).join(' ')];
 
     const buildStartedAt = performance.now();
     const first = await client.search('hello');
@@ -45,7 +40,7 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
     for (let answer = first; answer.status !== 200 || answer.body.indexing !== undefined; answer = await client.search('hello')) await new Promise((resolve) => setTimeout(resolve, pollMs));
     const buildMs = performance.now() - buildStartedAt;
 
-    const queries = Array.from({ length: searches }, () => chat.query());
+    const queries = Array.from({ length: searches }, () => chat.remembered());
     const writing = writeOn(client, chat);
     await timed(queries.slice(0, 100), (query) => client.search(query.misspelt));
     let found = 0;
@@ -53,13 +48,13 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
       const { rows } = (await client.search(query.misspelt)).body;
       if (rows.some((row) => row.conversationId === query.conversationId)) found += 1;
     });
-    const common = await timed(queries.slice(0, 500), (_, index) => client.search(chat.commonQueries[index % chat.commonQueries.length] ?? ''));
+    const common = await timed(queries.slice(0, 500), (_, index) => client.search(commonQueries[index % commonQueries.length] ?? ''));
     const written = await writing.stop();
 
-    const db = Database.openReader(join(dataDir, 'workspaces', `${workspaceId}.db`));
-    const scan = await timed(queries.slice(0, scans), async (query) => likeScan(db, query.words));
-    const commonScan = await timed(queries.slice(0, scans), async (_, index) => likeScan(db, (chat.commonQueries[index % chat.commonQueries.length] ?? '').split(' ')));
-    db.close();
+    const copy = Database.openReader(join(dataDir, 'workspaces', `${workspaceId}.db`));
+    const scan = await timed(queries.slice(0, scans), async (query) => likeScan(copy, query.words));
+    const commonScan = await timed(queries.slice(0, scans), async (_, index) => likeScan(copy, (commonQueries[index % commonQueries.length] ?? '').split(' ')));
+    copy.close();
 
     const ms = (name: string, took: number[], scanned: number[], share: number): Row => row({ name, value: percentile(took, share), unit: 'ms', reference: { name: 'LIKE scan', value: percentile(scanned, share) } });
     return [
@@ -79,114 +74,6 @@ export async function run({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
-interface Query {
-  readonly words: string[];
-  readonly misspelt: string;
-  readonly conversationId: string;
-}
-
-interface Chat {
-  readonly conversationIds: readonly string[];
-  readonly commonQueries: readonly string[];
-  query(): Query;
-  text(): string;
-}
-
-/** Writes the workspace's rows as they would be after months of chats: words as often as in talk, most of them rare. */
-function fill(running: Running, workspaceId: string): Chat {
-  const { engine, ids } = running.services;
-  const { db } = engine.workspace(workspaceId) ?? failed('the workspace is not open');
-  const random = randomFrom(seed);
-  const words = makeWords(random);
-  const upTo: number[] = [];
-  let sum = 0;
-  for (let rank = 0; rank < words.length; rank += 1) upTo.push((sum += 1 / (rank + 2.7)));
-  const pick = (): string => words[indexOf(upTo, random.next() * sum)] ?? 'the';
-  const text = (): string => {
-    const parts = Array.from({ length: 4 + random.below(16) }, pick);
-    if (random.chance(0.1)) parts.push(`#${10_000 + random.below(90_000)}`);
-    const line = parts.join(' ');
-    return `${line[0]?.toUpperCase()}${line.slice(1)}${random.chance(0.3) ? '?' : '.'}`;
-  };
-
-  const bodies: string[] = [];
-  const owners: string[] = [];
-  const timeOf = (index: number): string => new Date(Date.parse('2026-01-01') + index * 60_000).toISOString();
-  db.begin();
-  const siteId = db.get<{ id: string }>('SELECT id FROM site')?.id ?? failed('there is no site');
-  const visitorIds = Array.from({ length: visitors }, (_, index) => {
-    const id = ids.uuid();
-    const [first, last] = [pick(), pick()];
-    insertVisitor(db, {
-      id, siteId, email: `${first}.${last}${index}@example.com`, name: `${first} ${last}`, phoneE164: null, ip: null, country: null, userAgent: null, geo: null, wcEnrichment: null,
-      contactId: null, currentPageUrl: null, blockedAt: null, firstSeenAt: timeOf(index), lastSeenAt: timeOf(index), visitCount: 1,
-    });
-    return id;
-  });
-  const conversationIds = Array.from({ length: conversations }, (_, index) => {
-    const id = ids.uuid();
-    const at = timeOf(index * 8);
-    const conversation: ConversationRecord = {
-      id, version: 1, channel: index % 3 === 0 ? 'ticket' : 'chat', status: index < conversations - 500 ? 'closed' : 'open', subject: null, ticketNumber: null, siteId,
-      visitorId: visitorIds[index % visitors] ?? null, contactId: null, departmentId: null, assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: [], handshake: null, copiedTo: [], rating: null, ratingComment: null, ratedAgentId: null,
-      preview: null, lastMessageAt: at, firstResponseAt: null, firstResponderId: null, solvedAt: null, closedAt: null, lastLineAt: at, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: at, updatedAt: at,
-    };
-    insertConversation(db, conversation);
-    return id;
-  });
-  for (let index = 0; index < messages; index += 1) {
-    // Conversations overlap, as they do.
-    const conversationId = conversationIds[Math.min(conversations - 1, Math.floor((index / messages) * conversations + random.next() * 20))] ?? '';
-    const body = text();
-    insertMessage(db, { id: ids.uuid(), conversationId, senderType: index % 2 === 0 ? 'visitor' : 'agent', senderId: null, body, bodyHtml: null, attachments: [], threading: null, mail: null, deliveryStatus: null, readAt: null, createdAt: timeOf(index) });
-    bodies.push(body);
-    owners.push(conversationId);
-  }
-  db.commit();
-
-  const common = words.slice(0, 6);
-  return {
-    conversationIds,
-    commonQueries: [...common, ...common.map((word, index) => `${word} ${common[(index + 1) % common.length]}`), common.slice(0, 3).join(' ')],
-    text,
-    query() {
-      for (;;) {
-        const index = random.below(messages);
-        const long = (bodies[index]?.toLowerCase().match(/[a-z]{5,}/g) ?? []).filter((word) => words.indexOf(word) > 200);
-        const [first, second] = [long[0], long.at(-1)];
-        if (first === undefined || second === undefined || first === second) continue;
-        const [bad, good] = random.chance(0.5) ? [first, second] : [second, first];
-        return { words: [first, second], misspelt: `${misspell(bad, random)} ${good}`, conversationId: owners[index] ?? '' };
-      }
-    },
-  };
-}
-
-const head =
-  'the i you to a and it is my for of in that have on not your we can this me be with but are please hi order do was hello so if thanks at will just would get has what like there when how one still know now need out from an help up here no yes time received or all thank back about email account sent payment any then only refund delivery they day card been could as message because work am by today address again number see them sorry good product after did website want shipping some customer great check tell us password';
-
-function makeWords(random: Random): string[] {
-  const syllables = ['an', 'ber', 'con', 'de', 'el', 'fin', 'gor', 'hal', 'in', 'jo', 'ka', 'lem', 'mi', 'nor', 'op', 'per', 'qui', 'ra', 'ser', 'ti', 'un', 'ver', 'wil', 'xa', 'yo', 'zen', 'ing', 'ed', 'ly', 'ment', 'tion', 's'];
-  const words = new Set(head.split(' '));
-  while (words.size < vocabulary) words.add(Array.from({ length: 2 + random.below(4) }, () => random.pick(syllables)).join(''));
-  return [...words];
-}
-
-function misspell(word: string, random: Random): string {
-  const at = random.below(word.length - 1);
-  const other = String.fromCharCode(97 + random.below(26));
-  switch (random.below(4)) {
-    case 0:
-      return word.slice(0, at) + word.slice(at + 1);
-    case 1:
-      return word.slice(0, at) + other + word.slice(at);
-    case 2:
-      return word.slice(0, at) + other + word.slice(at + 1);
-    default:
-      return word.slice(0, at) + (word[at + 1] ?? '') + (word[at] ?? '') + word.slice(at + 2);
-  }
-}
-
 /** What the search answers, by reading every message: how many conversations, and the newest of them. */
 function likeScan(db: Database, words: readonly string[]): void {
   const condition = words.map(() => 'body LIKE ?').join(' AND ');
@@ -194,7 +81,7 @@ function likeScan(db: Database, words: readonly string[]): void {
 }
 
 /** An agent's messages at a steady rate, until stopped. */
-function writeOn(client: Client, chat: Chat): { stop(): Promise<number> } {
+function writeOn(client: Client, chat: Past): { stop(): Promise<number> } {
   const startedAt = performance.now();
   const underWay = new Set<Promise<unknown>>();
   let written = 0;
@@ -263,17 +150,6 @@ async function timed<Item>(items: readonly Item[], work: (item: Item, index: num
     took.push(performance.now() - startedAt);
   }
   return took;
-}
-
-function indexOf(upTo: readonly number[], value: number): number {
-  let low = 0;
-  let high = upTo.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((upTo[middle] ?? 0) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function failed(message: string): never {

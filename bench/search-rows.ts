@@ -1,0 +1,149 @@
+// A workspace as it is after months of chats and tickets, for benches of the search: words as often as in talk, most of them rare,
+// and what somebody who remembers a conversation would type.
+
+import { systemClock } from '../engine/runtime/clock.ts';
+import { createIds } from '../engine/runtime/ids.ts';
+import { type ConversationRecord, insertConversation } from '../store/conversations.ts';
+import type { Database } from '../store/database.ts';
+import { insertMessage } from '../store/messages.ts';
+import { insertVisitor } from '../store/visitors.ts';
+import { type Random, randomFrom } from '../test/support/seeded.ts';
+
+const vocabulary = 25_000;
+const messagesEach = 8;
+const visitorsEach = 2;
+const openConversations = 500;
+/** Words of this rank stand in a message of ten thousand, those after it in fewer. */
+const rareRank = 1000;
+const seed = 20_261_120;
+
+export interface Remembered {
+  /** Two words of one message. */
+  readonly words: readonly [string, string];
+  /** The same, one of them with a typo. */
+  readonly misspelt: string;
+  readonly conversationId: string;
+}
+
+export interface Past {
+  readonly conversationIds: readonly string[];
+  /** The six that stand in most messages. */
+  readonly commonWords: readonly string[];
+  /** One of those that stand in few. */
+  rareWord(): string;
+  remembered(): Remembered;
+  text(): string;
+}
+
+/** Inserts so many messages, and the conversations and visitors that go with them, into a workspace with a site. Conversations are in these departments in turn. */
+export function fillPast(db: Database, { messages, departmentIds = [null] }: { messages: number; departmentIds?: readonly (string | null)[] }): Past {
+  const ids = createIds(systemClock());
+  const random = randomFrom(seed);
+  const conversations = messages / messagesEach;
+  const visitors = conversations / visitorsEach;
+  const words = makeWords(random);
+  const ranks = new Map(words.map((word, rank) => [word, rank]));
+  const upTo: number[] = [];
+  let sum = 0;
+  for (let rank = 0; rank < words.length; rank += 1) upTo.push((sum += 1 / (rank + 2.7)));
+  const pick = (): string => words[indexOf(upTo, random.next() * sum)] ?? 'the';
+  const text = (): string => {
+    const parts = Array.from({ length: 4 + random.below(16) }, pick);
+    if (random.chance(0.1)) parts.push(`#${10_000 + random.below(90_000)}`);
+    const line = parts.join(' ');
+    return `${line[0]?.toUpperCase()}${line.slice(1)}${random.chance(0.3) ? '?' : '.'}`;
+  };
+
+  const bodies: string[] = [];
+  const owners: string[] = [];
+  const timeOf = (index: number): string => new Date(Date.parse('2026-01-01') + index * 20_000).toISOString();
+  db.begin();
+  const siteId = db.get<{ id: string }>('SELECT id FROM site')?.id ?? failed('there is no site');
+  const visitorIds = Array.from({ length: visitors }, (_, index) => {
+    const id = ids.uuid();
+    const [first, last] = [pick(), pick()];
+    insertVisitor(db, {
+      id, siteId, email: `${first}.${last}${index}@example.com`, name: `${first} ${last}`, phoneE164: null, ip: null, country: null, userAgent: null, geo: null, wcEnrichment: null,
+      contactId: null, currentPageUrl: null, blockedAt: null, firstSeenAt: timeOf(index), lastSeenAt: timeOf(index), visitCount: 1,
+    });
+    return id;
+  });
+  const conversationIds = Array.from({ length: conversations }, (_, index) => {
+    const id = ids.uuid();
+    const at = timeOf(index * messagesEach);
+    const isTicket = index % 3 === 0;
+    const conversation: ConversationRecord = {
+      id, version: 1, channel: isTicket ? 'ticket' : 'chat', status: index < conversations - openConversations ? 'closed' : 'open', subject: isTicket ? [pick(), pick(), pick()].join(' ') : null, ticketNumber: isTicket ? 1 + index / 3 : null, siteId,
+      visitorId: visitorIds[index % visitors] ?? null, contactId: null, departmentId: departmentIds[index % departmentIds.length] ?? null, assignedAgentId: null, routedAt: null, notToAgentIds: [], tags: [], handshake: null, copiedTo: [], rating: null, ratingComment: null, ratedAgentId: null,
+      preview: null, lastMessageAt: at, firstResponseAt: null, firstResponderId: null, solvedAt: null, closedAt: null, lastLineAt: at, lastCustomerMessageAt: null, agentsReadUpTo: null, customerReadUpTo: null, createdAt: at, updatedAt: at,
+    };
+    insertConversation(db, conversation);
+    return id;
+  });
+  for (let index = 0; index < messages; index += 1) {
+    // Conversations overlap, as they do.
+    const conversationId = conversationIds[Math.min(conversations - 1, Math.floor((index / messages) * conversations + random.next() * 20))] ?? '';
+    const body = text();
+    insertMessage(db, { id: ids.uuid(), conversationId, senderType: index % 2 === 0 ? 'visitor' : 'agent', senderId: null, body, bodyHtml: null, attachments: [], threading: null, mail: null, deliveryStatus: null, readAt: null, createdAt: timeOf(index) });
+    bodies.push(body);
+    owners.push(conversationId);
+  }
+  db.commit();
+
+  return {
+    conversationIds,
+    commonWords: words.slice(0, 6),
+    text,
+    rareWord: () => random.pick(words.slice(rareRank)),
+    remembered() {
+      for (;;) {
+        const index = random.below(messages);
+        const long = (bodies[index]?.toLowerCase().match(/[a-z]{5,}/g) ?? []).filter((word) => (ranks.get(word) ?? 0) > 200);
+        const [first, second] = [long[0], long.at(-1)];
+        if (first === undefined || second === undefined || first === second) continue;
+        const [bad, good] = random.chance(0.5) ? [first, second] : [second, first];
+        return { words: [first, second], misspelt: `${misspell(bad, random)} ${good}`, conversationId: owners[index] ?? '' };
+      }
+    },
+  };
+}
+
+const head =
+  'the i you to a and it is my for of in that have on not your we can this me be with but are please hi order do was hello so if thanks at will just would get has what like there when how one still know now need out from an help up here no yes time received or all thank back about email account sent payment any then only refund delivery they day card been could as message because work am by today address again number see them sorry good product after did website want shipping some customer great check tell us password';
+
+function makeWords(random: Random): string[] {
+  const syllables = ['an', 'ber', 'con', 'de', 'el', 'fin', 'gor', 'hal', 'in', 'jo', 'ka', 'lem', 'mi', 'nor', 'op', 'per', 'qui', 'ra', 'ser', 'ti', 'un', 'ver', 'wil', 'xa', 'yo', 'zen', 'ing', 'ed', 'ly', 'ment', 'tion', 's'];
+  const words = new Set(head.split(' '));
+  while (words.size < vocabulary) words.add(Array.from({ length: 2 + random.below(4) }, () => random.pick(syllables)).join(''));
+  return [...words];
+}
+
+function misspell(word: string, random: Random): string {
+  const at = random.below(word.length - 1);
+  const other = String.fromCharCode(97 + random.below(26));
+  switch (random.below(4)) {
+    case 0:
+      return word.slice(0, at) + word.slice(at + 1);
+    case 1:
+      return word.slice(0, at) + other + word.slice(at);
+    case 2:
+      return word.slice(0, at) + other + word.slice(at + 1);
+    default:
+      return word.slice(0, at) + (word[at + 1] ?? '') + (word[at] ?? '') + word.slice(at + 2);
+  }
+}
+
+function indexOf(upTo: readonly number[], value: number): number {
+  let low = 0;
+  let high = upTo.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((upTo[middle] ?? 0) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function failed(message: string): never {
+  throw new Error(message);
+}
