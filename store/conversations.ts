@@ -287,7 +287,7 @@ export function ticketsAfter(db: Database, ticketNumber: number, limit: number):
   return db.all<NumberedTicket>('SELECT ticketNumber, id, subject FROM conversation WHERE ticketNumber > ? ORDER BY ticketNumber LIMIT ?', [ticketNumber, limit]);
 }
 
-/** A conversation with its customer, as a search shows it. */
+/** A conversation with its customer and one of its messages, as a search shows it. */
 export interface ConversationSummary {
   readonly id: string;
   readonly version: number;
@@ -300,13 +300,19 @@ export interface ConversationSummary {
   readonly updatedAt: string;
   readonly visitorName: string | null;
   readonly visitorEmail: string | null;
+  /** Of the message; null where none was asked for. */
+  readonly body: string | null;
 }
 
-export function findSummary(db: Database, conversationId: string): ConversationSummary | undefined {
-  const row = db.get<Omit<ConversationSummary, 'tags'> & { tags: string }>(
-    `SELECT conversation.id, version, channel, status, subject, ticketNumber, preview, tags, updatedAt, visitor.name AS visitorName, visitor.email AS visitorEmail
-     FROM conversation LEFT JOIN visitor ON visitor.id = conversation.visitorId WHERE conversation.id = ?`,
-    [conversationId],
-  );
-  return row && { ...row, tags: fromJson(row.tags) };
+/** Of each conversation with this message, by the message's rowid, in their order. Those that there are not are left out. */
+export function summariesOf(db: Database, asked: readonly { conversationId: string; messageRowid: number | null }[]): ConversationSummary[] {
+  const pairs = asked.map(({ conversationId, messageRowid }) => [conversationId, messageRowid]);
+  return db
+    .all<Omit<ConversationSummary, 'tags'> & { tags: string }>(
+      `SELECT conversation.id, version, channel, status, subject, ticketNumber, preview, tags, updatedAt, visitor.name AS visitorName, visitor.email AS visitorEmail, message.body
+       FROM json_each(?) AS asked CROSS JOIN conversation ON conversation.id = asked.value ->> 0
+       LEFT JOIN visitor ON visitor.id = conversation.visitorId LEFT JOIN message ON message.rowid = asked.value ->> 1 ORDER BY asked.key`,
+      [toJson(pairs)],
+    )
+    .map((row) => ({ ...row, tags: row.tags === '[]' ? noTags : fromJson(row.tags) }));
 }

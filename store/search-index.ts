@@ -2,6 +2,7 @@
 // workers/search/ alone, the only caller.
 
 import type { Database } from './database.ts';
+import { toJson } from './json.ts';
 
 /** What words stand in: the bodies of messages, names and emails of visitors, subjects of tickets. */
 export type SearchField = 'message' | 'visitor' | 'subject';
@@ -81,6 +82,12 @@ export function findConversationNumber(db: Database, conversationId: string): nu
 
 export function findNumberedConversation(db: Database, no: number): string | undefined {
   return db.get<{ id: string }>('SELECT id FROM conversation WHERE no = ?', [no])?.id;
+}
+
+/** Of those that are there. */
+export function conversationsNumbered(db: Database, numbers: readonly number[]): Map<number, string> {
+  const rows = db.all<{ no: number; id: string }>('SELECT no, id FROM conversation WHERE no IN (SELECT value FROM json_each(?))', [toJson(numbers)]);
+  return new Map(rows.map(({ no, id }) => [no, id]));
 }
 
 export function lastConversationNumber(db: Database): number {

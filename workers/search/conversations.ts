@@ -4,7 +4,7 @@
 import type { Channel, ConversationFacets, ConversationStatus, Reach } from '../../store/conversations.ts';
 import type { Database } from '../../store/database.ts';
 import { nameKey } from '../../store/folding.ts';
-import { findConversationNumber, findNumberedConversation, insertConversationNumber, lastConversationNumber } from '../../store/search-index.ts';
+import { conversationsNumbered, findConversationNumber, findNumberedConversation, insertConversationNumber, lastConversationNumber } from '../../store/search-index.ts';
 
 export interface SearchFilter {
   readonly channel?: Channel | undefined;
@@ -37,9 +37,11 @@ export class Conversations {
   #department = new Uint32Array(firstCapacity);
   #assignee = new Uint32Array(firstCapacity);
   #offeredTo = new Uint32Array(firstCapacity);
-  #visitorDoc = new Uint32Array(firstCapacity);
-  #ticketNumber = new Uint32Array(firstCapacity);
+  #visitorDocs = new Uint32Array(firstCapacity);
+  #ticketNumbers = new Uint32Array(firstCapacity);
   #updatedMs = new Float64Array(firstCapacity);
+  /** So much of their ids as a number holds: many are updated in the same millisecond, and few of those were made in the same. */
+  #idStarts = new Float64Array(firstCapacity);
 
   constructor(db: Database) {
     this.#db = db;
@@ -69,6 +71,12 @@ export class Conversations {
     return conversationId;
   }
 
+  /** Of each number the id, in one question. */
+  idsOf(numbers: readonly number[]): string[] {
+    const stored = conversationsNumbered(this.#db, numbers.filter((no) => !this.#newIds.has(no)));
+    return numbers.map((no) => stored.get(no) ?? this.idOf(no));
+  }
+
   put(facets: ConversationFacets): void {
     const no = this.numberOf(facets.id);
     this.#channel[no] = this.#codeOf(facets.channel);
@@ -76,47 +84,59 @@ export class Conversations {
     this.#department[no] = this.#codeOf(facets.departmentId);
     this.#assignee[no] = this.#codeOf(facets.assignedAgentId);
     this.#offeredTo[no] = this.#codeOf(facets.offeredToAgentId);
-    this.#visitorDoc[no] = facets.visitorChangeSeq ?? 0;
-    this.#ticketNumber[no] = facets.ticketNumber ?? 0;
+    this.#visitorDocs[no] = facets.visitorChangeSeq ?? 0;
+    this.#ticketNumbers[no] = facets.ticketNumber ?? 0;
     this.#updatedMs[no] = Date.parse(facets.updatedAt);
+    this.#idStarts[no] = Number.parseInt(facets.id.slice(0, 8) + facets.id.slice(9, 13), 16);
     if (facets.tags.length > 0) this.#tags.set(no, facets.tags.map(nameKey));
     else this.#tags.delete(no);
   }
 
   setVisitorDoc(no: number, doc: number): void {
-    this.#visitorDoc[no] = doc;
+    this.#visitorDocs[no] = doc;
   }
 
-  /** Under which number the words of its visitor's name and email are known; 0 for none. */
-  visitorDoc(no: number): number {
-    return this.#visitorDoc[no] ?? 0;
+  /** By number, under which number the words of its visitor's name and email are known; 0 for none. Of this moment: a column that is full is replaced. */
+  get visitorDocs(): Uint32Array {
+    return this.#visitorDocs;
   }
 
-  /** Under which the words of its subject are known, too; 0 for none. */
-  ticketNumber(no: number): number {
-    return this.#ticketNumber[no] ?? 0;
+  /** By number, under which the words of its subject are known, too; 0 for none. */
+  get ticketNumbers(): Uint32Array {
+    return this.#ticketNumbers;
   }
 
-  updatedMs(no: number): number {
-    return this.#updatedMs[no] ?? 0;
+  get updatedMs(): Float64Array {
+    return this.#updatedMs;
   }
 
-  /** The rule of Reach (store/conversations.ts) and the filter, as one question by number. */
-  wanted(reach: Reach, filter: SearchFilter): (no: number) => boolean {
+  /** Of their ids, as texts. */
+  compareIds(a: number, b: number): number {
+    return (this.#idStarts[a] ?? 0) - (this.#idStarts[b] ?? 0) || (this.idOf(a) < this.idOf(b) ? -1 : 1);
+  }
+
+  /** Of these numbers those that the rule of Reach (store/conversations.ts) and the filter let through, in their order. */
+  wantedOf(numbers: Uint32Array, reach: Reach, filter: SearchFilter): Uint32Array {
     const channels = this.#setOf(reach.channels.filter((channel) => filter.channel === undefined || channel === filter.channel));
     const departments = reach.departmentIds === null ? undefined : this.#setOf([null, ...reach.departmentIds]);
     const agent = this.#codeOf(reach.agentId);
     const status = filter.status === undefined ? undefined : this.#codeOf(filter.status);
     const tag = filter.tag === undefined ? undefined : nameKey(filter.tag);
     const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY } = filter;
-    return (no) => {
-      if (channels[this.#channel[no] ?? nobody] !== 1) return false;
-      if (status !== undefined && this.#status[no] !== status) return false;
+    const wanted = new Uint32Array(numbers.length);
+    let count = 0;
+    for (let place = 0; place < numbers.length; place += 1) {
+      const no = numbers[place] ?? 0;
+      if (channels[this.#channel[no] ?? nobody] !== 1) continue;
+      if (status !== undefined && this.#status[no] !== status) continue;
       const updatedMs = this.#updatedMs[no] ?? 0;
-      if (updatedMs < fromMs || updatedMs > toMs) return false;
-      if (departments !== undefined && departments[this.#department[no] ?? nobody] !== 1 && this.#assignee[no] !== agent && this.#offeredTo[no] !== agent) return false;
-      return tag === undefined || this.#tags.get(no)?.includes(tag) === true;
-    };
+      if (updatedMs < fromMs || updatedMs > toMs) continue;
+      if (departments !== undefined && departments[this.#department[no] ?? nobody] !== 1 && this.#assignee[no] !== agent && this.#offeredTo[no] !== agent) continue;
+      if (tag !== undefined && this.#tags.get(no)?.includes(tag) !== true) continue;
+      wanted[count] = no;
+      count += 1;
+    }
+    return wanted.subarray(0, count);
   }
 
   /** Writes the numbers given since the last time, a slice at a time, inside the caller's transaction. `written` is called after the commit. */
@@ -168,9 +188,10 @@ export class Conversations {
     this.#department = grown(this.#department, new Uint32Array(capacity));
     this.#assignee = grown(this.#assignee, new Uint32Array(capacity));
     this.#offeredTo = grown(this.#offeredTo, new Uint32Array(capacity));
-    this.#visitorDoc = grown(this.#visitorDoc, new Uint32Array(capacity));
-    this.#ticketNumber = grown(this.#ticketNumber, new Uint32Array(capacity));
+    this.#visitorDocs = grown(this.#visitorDocs, new Uint32Array(capacity));
+    this.#ticketNumbers = grown(this.#ticketNumbers, new Uint32Array(capacity));
     this.#updatedMs = grown(this.#updatedMs, new Float64Array(capacity));
+    this.#idStarts = grown(this.#idStarts, new Float64Array(capacity));
   }
 }
 

@@ -105,10 +105,10 @@ export class WordIndex {
       const docs = words.get(asked.text);
       if (docs !== undefined) exact.push({ base, docs });
       if (!asked.isPrefix && !mayBeMisspelt) continue;
-      for (const [word, offsets] of words) {
+      for (const word of words.keys()) {
         if (word === asked.text) continue;
-        if (asked.isPrefix && word.startsWith(asked.text)) beginning.push({ base, docs: offsets });
-        else if (mayBeMisspelt && isMisspelt(asked.text, word)) misspelt.push({ base, docs: offsets });
+        const meets = asked.isPrefix && word.startsWith(asked.text) ? beginning : mayBeMisspelt && isMisspelt(asked.text, word) ? misspelt : undefined;
+        meets?.push({ base, docs: words.get(word) ?? [] });
       }
     }
     return [
@@ -171,9 +171,10 @@ export function readDocs({ base, docs }: DocList, into: Uint32Array): number {
     return docs.length >> 1;
   }
   let count = 0;
-  for (let index = 0; index < bitmapBytes; index += 1) {
-    for (let byte = docs[index] ?? 0; byte !== 0; byte &= byte - 1) {
-      into[count] = base + index * 8 + 31 - Math.clz32(byte & -byte);
+  for (let index = 0; index < bitmapBytes; index += 4) {
+    const first = base + index * 8;
+    for (let bits = (docs[index] ?? 0) | ((docs[index + 1] ?? 0) << 8) | ((docs[index + 2] ?? 0) << 16) | ((docs[index + 3] ?? 0) << 24); bits !== 0; bits &= bits - 1) {
+      into[count] = first + 31 - Math.clz32(bits & -bits);
       count += 1;
     }
   }

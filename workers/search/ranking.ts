@@ -2,7 +2,7 @@
 // off. A word is met by a message, by the customer's name or email, or by the ticket's subject or number; a conversation's messages together
 // meet a query too, but come after those of which one message does. Pure but for what it is given.
 
-import { type Meeting, readDocs, segmentDocs } from './postings.ts';
+import { type DocList, type Meeting, readDocs, segmentDocs } from './postings.ts';
 import { levels as meetingLevels } from './words.ts';
 
 /** Where one word of the query was met. */
@@ -18,17 +18,21 @@ export interface RankingInput {
   readonly words: readonly WordMeetings[];
   /** Of each message the number of its conversation. */
   readonly owners: Uint32Array;
-  readonly lastMessage: number;
+  /** Of each conversation its first message; 0 if it has none. */
+  readonly firstMessages: Uint32Array;
   readonly lastVisitor: number;
   readonly lastTicket: number;
   readonly conversations: {
     readonly lastNo: number;
-    visitorDoc(no: number): number;
-    ticketNumber(no: number): number;
-    updatedMs(no: number): number;
-    idOf(no: number): string;
+    /** By number. */
+    readonly visitorDocs: Uint32Array;
+    readonly ticketNumbers: Uint32Array;
+    readonly updatedMs: Float64Array;
+    /** Of their ids, as texts. */
+    compareIds(a: number, b: number): number;
   };
-  isWanted(no: number): boolean;
+  /** Of these numbers those that are asked for, in their order. */
+  wantedOf(numbers: Uint32Array): Uint32Array;
   readonly limit: number;
 }
 
@@ -38,89 +42,101 @@ export interface Ranked {
   readonly message: number;
 }
 
-interface Candidate extends Ranked {
-  /** Levels of all words, wherever in the conversation each is met best. */
-  readonly sum: number;
-  /** Levels of the words that its best message and what stands beside it meet together. */
-  readonly best: number;
+interface Met {
+  /** By number, the levels of all words, wherever in the conversation each is met best; 0 where one is not met. */
+  readonly sums: Uint16Array;
+  /** By word, how well each conversation meets it beside its messages; undefined where none does. */
+  readonly beside: readonly (Uint8Array | undefined)[];
 }
+
+type Compare = (a: number, b: number) => number;
 
 /** A message's score holds, above this bit, what it adds to what stands beside it, and below it what it meets itself. */
 const gainShift = 12;
+/** Of so many times the conversations that are asked for messages are scored, before they are of all. */
+const shortlistFactor = 4;
+/** Greater than the levels of all words together, and than any time; their product with the former is a whole number yet. */
+const beyondLevels = 2 ** 10;
+const beyondTimeMs = 2 ** 43;
 
+/** Best first: words met well, words met together, then the newest. */
 export function rank(input: RankingInput): { total: number; first: Ranked[] } {
-  const { words, owners, conversations } = input;
-  const size = conversations.lastNo + 1;
-  /** How many words, from the first on, each conversation has met. */
-  const met = new Uint8Array(size);
-  const sum = new Uint16Array(size);
-  const byBeside = new Uint16Array(size);
-  const wordLevel = new Uint8Array(size);
-  const besideLevel = new Uint8Array(size);
-  const score = new Uint32Array(input.lastMessage + 1);
-  /** The last word that each message was counted for. */
-  const counted = new Uint8Array(input.lastMessage + 1);
-  /** Of each conversation the message with the highest score, the newest of those. */
-  const bestMessage = new Uint32Array(size);
-  const bestScore = new Uint32Array(size);
-  const docs = new Uint32Array(segmentDocs);
+  const { conversations, limit } = input;
+  const { updatedMs } = conversations;
+  const met = meetAll(input);
+  if (met === undefined) return { total: 0, first: [] };
+  const sumOf = (no: number): number => met.sums[no] ?? 0;
+  const byId: Compare = (a, b) => conversations.compareIds(b, a);
+  const byTime: Compare = (a, b) => (updatedMs[b] ?? 0) - (updatedMs[a] ?? 0) || byId(a, b);
+  const found = input.wantedOf(numbersOf(met.sums));
+  const shortlist = firstOf({ numbers: found, merits: meritsAtFirst(found, met.sums, updatedMs), limit: limit * shortlistFactor, compareEqual: byId });
+  const lowestSum = sumOf(shortlist.at(-1) ?? 0);
 
-  for (const [index, word] of words.entries()) {
-    levelsBeside(input, word, besideLevel);
-    wordLevel.set(besideLevel);
-    for (const { level, lists } of word.messages) {
-      for (const list of lists) {
-        const count = readDocs(list, docs);
-        for (let at = 0; at < count; at += 1) {
-          const message = docs[at] ?? 0;
-          const no = owners[message] ?? 0;
-          if (met[no] !== index || counted[message] === index + 1) continue;
-          counted[message] = index + 1;
-          const gain = Math.max(0, level - (besideLevel[no] ?? 0));
-          const own = (score[message] ?? 0) + (gain << gainShift) + level;
-          score[message] = own;
-          const highest = bestScore[no] ?? 0;
-          if (own > highest || (own === highest && message > (bestMessage[no] ?? 0))) {
-            bestScore[no] = own;
-            bestMessage[no] = message;
-          }
-          if (level > (wordLevel[no] ?? 0)) wordLevel[no] = level;
-        }
-      }
-    }
-    let isMet = false;
-    for (let no = 1; no < size; no += 1) {
-      const level = wordLevel[no] ?? 0;
-      if (level === 0 || met[no] !== index) continue;
-      isMet = true;
-      met[no] = index + 1;
-      sum[no] = (sum[no] ?? 0) + level;
-      byBeside[no] = (byBeside[no] ?? 0) + (besideLevel[no] ?? 0);
-    }
-    if (!isMet) return { total: 0, first: [] };
+  for (let numbers = shortlist; ; numbers = found.filter((no) => sumOf(no) >= lowestSum)) {
+    const { bestOf, messageOf } = scoreMessages(input, met, numbers);
+    const merits = new Float64Array(numbers.length);
+    for (const [place, no] of numbers.entries()) merits[place] = sumOf(no) * beyondLevels + bestOf(no);
+    const first = firstOf({ numbers, merits, limit, compareEqual: byTime });
+    // No other comes before one whose best message meets as much as can be met.
+    const isSettled = numbers !== shortlist || shortlist.length === found.length || first.every((no) => sumOf(no) > lowestSum || bestOf(no) === sumOf(no));
+    if (isSettled) return { total: found.length, first: Array.from(first, (no) => ({ no, message: messageOf(no) })) };
   }
-
-  const first = new First(input.limit, (no) => conversations.updatedMs(no), (no) => conversations.idOf(no));
-  let total = 0;
-  // The newest first, so that most of the others are turned away by one comparison.
-  for (let no = size - 1; no > 0; no -= 1) {
-    if (met[no] !== words.length || !input.isWanted(no)) continue;
-    total += 1;
-    first.offer({ no, message: bestMessage[no] ?? 0, sum: sum[no] ?? 0, best: (byBeside[no] ?? 0) + ((bestScore[no] ?? 0) >>> gainShift) });
-  }
-  return { total, first: first.inOrder };
 }
 
-/** Fills in how well each conversation's customer, subject or number meets the word. */
-function levelsBeside({ conversations, lastVisitor, lastTicket }: RankingInput, { visitors, subjects, ticketNumber }: WordMeetings, levels: Uint8Array): void {
-  levels.fill(0);
+/** Undefined when none meets every word. */
+function meetAll(input: RankingInput): Met | undefined {
+  const size = input.conversations.lastNo + 1;
+  const sums = new Uint16Array(size);
+  const levels = new Uint8Array(size);
+  const beside: (Uint8Array | undefined)[] = [];
+  for (const [index, word] of input.words.entries()) {
+    const besideLevels = levelsBeside(input, word);
+    beside.push(besideLevels);
+    if (besideLevels === undefined) levels.fill(0);
+    else levels.set(besideLevels);
+    raiseByMessages(levels, word.messages, input.owners);
+    if (!addLevels(sums, levels, { isFirst: index === 0 })) return undefined;
+  }
+  return { sums, beside };
+}
+
+/** Adds where both are greater than 0 and leaves 0 elsewhere; the first levels are taken as they are. True when anything is left. */
+function addLevels(sums: Uint16Array, levels: Uint8Array, { isFirst }: { isFirst: boolean }): boolean {
+  let any = 0;
+  for (let no = 1; no < sums.length; no += 1) {
+    const level = levels[no] ?? 0;
+    const sum = sums[no] ?? 0;
+    const both = level !== 0 && (isFirst || sum !== 0) ? sum + level : 0;
+    sums[no] = both;
+    any |= both;
+  }
+  return any !== 0;
+}
+
+/** Of those that have a sum, the newest first, so that most of the others are turned away by one comparison. */
+function numbersOf(sums: Uint16Array): Uint32Array {
+  const numbers = new Uint32Array(sums.length);
+  let count = 0;
+  for (let no = sums.length - 1; no > 0; no -= 1) {
+    if (sums[no] === 0) continue;
+    numbers[count] = no;
+    count += 1;
+  }
+  return numbers.subarray(0, count);
+}
+
+/** How well each conversation's customer, subject or number meets the word; undefined when none does. */
+function levelsBeside({ conversations, lastVisitor, lastTicket }: RankingInput, { visitors, subjects, ticketNumber }: WordMeetings): Uint8Array | undefined {
   const byVisitor = levelsByDoc(visitors, lastVisitor);
   const byTicket = levelsByDoc(subjects, lastTicket);
-  if (byVisitor === undefined && byTicket === undefined && ticketNumber === undefined) return;
-  for (let no = 1; no < levels.length; no += 1) {
-    const ticket = conversations.ticketNumber(no);
-    levels[no] = ticket !== 0 && ticket === ticketNumber ? meetingLevels.named : Math.max(byVisitor?.[conversations.visitorDoc(no)] ?? 0, byTicket?.[ticket] ?? 0);
-  }
+  if (byVisitor === undefined && byTicket === undefined && ticketNumber === undefined) return undefined;
+  const { lastNo, visitorDocs, ticketNumbers } = conversations;
+  const levels = new Uint8Array(lastNo + 1);
+  if (byVisitor !== undefined) for (let no = 1; no <= lastNo; no += 1) levels[no] = byVisitor[visitorDocs[no] ?? 0] ?? 0;
+  if (byTicket !== undefined) for (let no = 1; no <= lastNo; no += 1) levels[no] = Math.max(levels[no] ?? 0, byTicket[ticketNumbers[no] ?? 0] ?? 0);
+  const named = ticketNumber === undefined || ticketNumber === 0 ? -1 : ticketNumbers.subarray(0, lastNo + 1).indexOf(ticketNumber);
+  if (named > 0) levels[named] = meetingLevels.named;
+  return levels;
 }
 
 /** How well each document meets a word; undefined when none does. */
@@ -140,39 +156,119 @@ function levelsByDoc(meetings: readonly Meeting[], lastDoc: number): Uint8Array 
   return levels;
 }
 
-/** The best of what was offered, best first: words met well, words met together, then the newest. */
-class First {
-  readonly inOrder: Candidate[] = [];
-  readonly #limit: number;
-  readonly #updatedMs: (no: number) => number;
-  readonly #idOf: (no: number) => string;
-
-  constructor(limit: number, updatedMs: (no: number) => number, idOf: (no: number) => string) {
-    this.#limit = limit;
-    this.#updatedMs = updatedMs;
-    this.#idOf = idOf;
+/** Raises the levels of conversations to those at which their messages meet a word. */
+function raiseByMessages(levels: Uint8Array, meetings: readonly Meeting[], owners: Uint32Array): void {
+  const docs = new Uint32Array(segmentDocs);
+  for (const { level, lists } of meetings) {
+    for (const list of lists) {
+      const count = readDocs(list, docs);
+      for (let at = 0; at < count; at += 1) {
+        const no = owners[docs[at] ?? 0] ?? 0;
+        if (level > (levels[no] ?? 0)) levels[no] = level;
+      }
+    }
   }
+}
 
-  offer(candidate: Candidate): void {
-    const last = this.inOrder.at(-1);
-    const isFull = this.inOrder.length === this.#limit;
-    if (isFull && last !== undefined && this.#compare(candidate, last) > 0) return;
+/**
+ * Of each of these conversations the message with the highest score, the newest of those, and the levels of the words that it and
+ * what stands beside it meet together: those of all words at the most.
+ */
+function scoreMessages({ words, owners, firstMessages }: RankingInput, { sums, beside }: Met, numbers: Uint32Array): { bestOf(no: number): number; messageOf(no: number): number } {
+  const isScored = new Uint8Array(sums.length);
+  let firstMessage = owners.length;
+  for (const no of numbers) {
+    const first = firstMessages[no] ?? 0;
+    if (first === 0) continue;
+    isScored[no] = 1;
+    firstMessage = Math.min(firstMessage, first);
+  }
+  const messages = new Uint32Array(sums.length);
+  const scores = new Uint32Array(sums.length);
+  const docs = new Uint32Array(segmentDocs);
+  const ownScores = new Uint32Array(segmentDocs);
+  /** The last word that each message was counted for. */
+  const counted = new Uint8Array(segmentDocs);
+  for (const [base, meetings] of meetingsBySegment(words)) {
+    if (base + segmentDocs <= firstMessage) continue;
+    ownScores.fill(0);
+    counted.fill(0);
+    for (const { word, level, list } of meetings) {
+      const besideLevels = beside[word];
+      const count = readDocs(list, docs);
+      for (let at = 0; at < count; at += 1) {
+        const message = docs[at] ?? 0;
+        const no = owners[message] ?? 0;
+        const offset = message - base;
+        if (isScored[no] !== 1 || counted[offset] === word + 1) continue;
+        counted[offset] = word + 1;
+        const gain = Math.max(0, level - (besideLevels?.[no] ?? 0));
+        const own = (ownScores[offset] ?? 0) + (gain << gainShift) + level;
+        ownScores[offset] = own;
+        const highest = scores[no] ?? 0;
+        if (own > highest || (own === highest && message > (messages[no] ?? 0))) {
+          scores[no] = own;
+          messages[no] = message;
+        }
+      }
+    }
+  }
+  return {
+    bestOf: (no) => beside.reduce((sum, levels) => sum + (levels?.[no] ?? 0), (scores[no] ?? 0) >>> gainShift),
+    messageOf: (no) => messages[no] ?? 0,
+  };
+}
+
+interface SegmentMeeting {
+  /** Its place in the query. */
+  readonly word: number;
+  readonly level: number;
+  readonly list: DocList;
+}
+
+/** By the first document of each segment, word by word, best meeting first. */
+function meetingsBySegment(words: readonly WordMeetings[]): Map<number, SegmentMeeting[]> {
+  const segments = new Map<number, SegmentMeeting[]>();
+  for (const [word, { messages }] of words.entries()) {
+    for (const { level, lists } of messages) {
+      for (const list of lists) {
+        const meetings = segments.get(list.base);
+        if (meetings === undefined) segments.set(list.base, [{ word, level, list }]);
+        else meetings.push({ word, level, list });
+      }
+    }
+  }
+  return segments;
+}
+
+/** Before messages are looked at, each at the place of its number: words met well, then the newest. */
+function meritsAtFirst(numbers: Uint32Array, sums: Uint16Array, updatedMs: Float64Array): Float64Array {
+  const merits = new Float64Array(numbers.length);
+  for (let place = 0; place < numbers.length; place += 1) {
+    const no = numbers[place] ?? 0;
+    merits[place] = (sums[no] ?? 0) * beyondTimeMs + (updatedMs[no] ?? 0);
+  }
+  return merits;
+}
+
+/** Of these numbers, each with its merit at the same place, those of the greatest merit in order. */
+function firstOf({ numbers, merits, limit, compareEqual }: { numbers: Uint32Array; merits: Float64Array; limit: number; compareEqual: Compare }): Uint32Array {
+  /** Places in the lists. */
+  const first: number[] = [];
+  const compare = (a: number, b: number): number => (merits[b] ?? 0) - (merits[a] ?? 0) || compareEqual(numbers[a] ?? 0, numbers[b] ?? 0);
+  let least = Number.NEGATIVE_INFINITY;
+  for (let place = 0; place < numbers.length; place += 1) {
+    if ((merits[place] ?? 0) < least || (first.length === limit && compare(place, first.at(-1) ?? 0) > 0)) continue;
     let low = 0;
-    let high = this.inOrder.length;
+    let high = first.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      const other = this.inOrder[middle];
-      if (other !== undefined && this.#compare(candidate, other) > 0) low = middle + 1;
+      if (compare(place, first[middle] ?? 0) > 0) low = middle + 1;
       else high = middle;
     }
-    this.inOrder.splice(low, 0, candidate);
-    if (isFull) this.inOrder.pop();
+    first.splice(low, 0, place);
+    if (first.length > limit) first.pop();
+    if (first.length === limit) least = merits[first.at(-1) ?? 0] ?? 0;
   }
-
-  /** Negative when `a` comes before `b`. */
-  #compare(a: Candidate, b: Candidate): number {
-    const byWords = b.sum - a.sum || b.best - a.best || this.#updatedMs(b.no) - this.#updatedMs(a.no);
-    if (byWords !== 0) return byWords;
-    return this.#idOf(b.no) < this.#idOf(a.no) ? -1 : 1;
-  }
+  return Uint32Array.from(first, (place) => numbers[place] ?? 0);
 }

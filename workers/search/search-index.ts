@@ -11,10 +11,10 @@ import {
   conversationIdsOfVisitor,
   facetsAfter,
   findFacets,
-  findSummary,
   hasMoreConversations,
   newestConversationChange,
   type Reach,
+  summariesOf,
   ticketsAfter,
 } from '../../store/conversations.ts';
 import { Database, DatabaseUnusable, removeDatabase, type Seen } from '../../store/database.ts';
@@ -88,6 +88,8 @@ export class SearchIndex {
   readonly #dictionary: Dictionary;
   /** By message, the number of its conversation. */
   #owners: Uint32Array;
+  /** By number of a conversation, its first message; 0 before it. */
+  #firstMessages: Uint32Array;
   /** What is written to the file, in the order in which it is. */
   readonly #words: readonly WordIndex[];
   /** While the columns are filled: the last conversation that is in. */
@@ -107,6 +109,7 @@ export class SearchIndex {
     this.#subjects = new WordIndex(db, 'subject', this.#dictionary);
     this.#words = [this.#messages, this.#visitors, this.#subjects];
     this.#owners = readOwners(db, this.#messages.lastDoc);
+    this.#firstMessages = firstMessagesOf(this.#owners, this.#conversations.lastNo);
     this.#conversationSeq = newestConversationChange(source);
     this.#loadedFrom = { message: newestMessageRowid(source), visitor: newestVisitorChange(source) };
   }
@@ -189,7 +192,12 @@ export class SearchIndex {
     this.#db.close();
   }
 
-  #answer({ q, looksIn, reach, filter, limit }: SearchQuestion): SearchAnswer {
+  #answer(question: SearchQuestion): SearchAnswer {
+    // Where a segment is being written, a transaction is open already.
+    return this.#db.inTransaction ? this.#answerTogether(question) : this.#db.snapshot(() => this.#answerTogether(question));
+  }
+
+  #answerTogether({ q, looksIn, reach, filter, limit }: SearchQuestion): SearchAnswer {
     const words = queryWords(q);
     if (words.length === 0) return { rows: [], total: 0 };
     const { total, first } = rank({
@@ -203,21 +211,17 @@ export class SearchIndex {
         };
       }),
       owners: this.#owners,
-      lastMessage: this.#messages.lastDoc,
+      firstMessages: this.#firstMessages,
       lastVisitor: this.#visitors.lastDoc,
       lastTicket: this.#subjects.lastDoc,
       conversations: this.#conversations,
-      isWanted: this.#conversations.wanted(reach, filter),
+      wantedOf: (numbers) => this.#conversations.wantedOf(numbers, reach, filter),
       limit,
     });
-    const rows = first.map(({ no, message }): SearchRow => {
-      const conversationId = this.#conversations.idOf(no);
-      const summary = findSummary(this.#source, conversationId);
-      if (summary === undefined) throw new Error(`conversation ${conversationId} is in the index alone`);
-      const { id: _, preview, ...shown } = summary;
-      const body = message === 0 ? undefined : findMessageWritten(this.#source, message)?.body;
-      return { conversationId, ...shown, matchedBody: excerptOf(body ?? preview ?? '', words) };
-    });
+    const ids = this.#conversations.idsOf(first.map(({ no }) => no));
+    const asked = first.map(({ message }, index) => ({ conversationId: ids[index] ?? '', messageRowid: message === 0 ? null : message }));
+    const rows = summariesOf(this.#source, asked).map(({ id: conversationId, preview, body, ...shown }): SearchRow => ({ conversationId, ...shown, matchedBody: excerptOf(body ?? preview ?? '', words) }));
+    if (rows.length < first.length) throw new Error('conversations are in the index alone');
     return { rows, total };
   }
 
@@ -265,7 +269,10 @@ export class SearchIndex {
     const touched = new Set<string>();
     for (const { rowid, id, conversationId, senderType, body } of page) {
       if (this.#owners.length <= rowid) this.#owners = grown(this.#owners, new Uint32Array(2 * rowid));
-      this.#owners[rowid] = this.#conversations.numberOf(conversationId);
+      const no = this.#conversations.numberOf(conversationId);
+      this.#owners[rowid] = no;
+      if (this.#firstMessages.length <= no) this.#firstMessages = grown(this.#firstMessages, new Uint32Array(2 * no));
+      this.#firstMessages[no] ||= rowid;
       // What the service itself noted in a conversation was said by nobody.
       this.#messages.add(rowid, id, senderType === 'system' ? '' : body);
       if (rowid > this.#loadedFrom.message) touched.add(conversationId);
@@ -319,4 +326,10 @@ function readOwners(db: Database, lastDoc: number): Uint32Array {
     owners.set(new Uint32Array(packed.buffer.slice(packed.byteOffset, packed.byteOffset + packed.byteLength)), firstDoc);
   }
   return owners;
+}
+
+function firstMessagesOf(owners: Uint32Array, lastNo: number): Uint32Array {
+  const first = new Uint32Array(lastNo + firstRoom);
+  for (let message = owners.length - 1; message > 0; message -= 1) first[owners[message] ?? 0] = message;
+  return first;
 }
