@@ -134,7 +134,6 @@ t.test('an outside library has one file that imports it', async (t) => {
     'file-type': ['workers/file-types.ts'],
     'content-disposition': ['http/file-names.ts'],
     'mmdb-lib': ['workers/places.ts'],
-    'robots-parser': ['workers/robots.ts'],
     chardet: ['workers/charset.ts'],
     parse5: ['workers/page-reader-thread.ts'],
     linkedom: ['workers/page-reader-thread.ts'],

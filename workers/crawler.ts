@@ -78,6 +78,10 @@ const requestsPerPage = 3;
 /** Addresses that wait. A calendar without an end has more. */
 const maxQueued = 10_000;
 const contentTypes = ['text/html', 'application/xhtml+xml', 'text/plain', 'text/markdown'];
+/** Of looking at links, after which everybody else is let go first. A page has some thousands, and its robots.txt may make each of them dear. */
+const linksMs = 5;
+/** Of all of it in a crawl: common sites take some milliseconds. Links after that are not looked at. */
+const maxLinksMs = 5000;
 /** Names of what is no page, so that it need not be asked for. */
 const otherFiles = /\.(?:7z|avi|bin|bmp|bz2|css|csv|dmg|docx?|eot|exe|gif|gz|ico|iso|jpe?g|js|json|m4a|mov|mp3|mp4|mpe?g|ogg|pdf|png|pptx?|rar|rss|svg|tar|tgz|tiff?|ttf|wav|webm|webp|woff2?|xlsx?|xml|zip)$/i;
 /** Parameters that say where a reader came from, not what is read. */
@@ -125,6 +129,7 @@ export function createCrawler(options: CrawlerOptions): Crawler {
     const beyond = new Set<string>();
     const pagesLeft = (): number => queue.length + [...beyond].filter((address) => !seen.has(address)).length;
     let [pagesFetched, pagesSkipped, bytes, pages, lastMs] = [0, 0, 0, 0, 0];
+    let linksLeftMs = maxLinksMs;
     for (let requests = 0; requests < maxPages * requestsPerPage && pages < maxPages; requests += 1) {
       const next = queue.shift();
       if (next === undefined) return;
@@ -142,7 +147,9 @@ export function createCrawler(options: CrawlerOptions): Crawler {
       pagesFetched += 1;
       pages += 1;
       bytes += visited.page.byteSize;
-      for (const address of unseen(visited.links, { host: start.host, robots, seen })) {
+      const looked = await unseen(visited.links, { host: start.host, robots, seen, withinMs: linksLeftMs, signal });
+      linksLeftMs -= looked.workedMs;
+      for (const address of looked.addresses) {
         if (next.depth === maxDepth) {
           if (beyond.size < maxQueued) beyond.add(address);
         } else if (queue.length < maxQueued) {
@@ -194,16 +201,27 @@ export function createCrawler(options: CrawlerOptions): Crawler {
     return { page: { url, title: read.title, text: read.text, byteSize: fetched.body.byteLength }, links: read.links };
   }
 
-  /** Of the links of a page those that are pages of the site, each once, in the page's order. */
-  function unseen(links: readonly string[], within: { host: string; robots: Robots; seen: Set<string> }): Set<string> {
+  /** Of the links of a page those that are pages of the site, each once, in the page's order; and how long it took to tell. */
+  async function unseen(
+    links: readonly string[],
+    within: { host: string; robots: Robots; seen: Set<string>; withinMs: number; signal: AbortSignal },
+  ): Promise<{ addresses: Set<string>; workedMs: number }> {
     const addresses = new Set<string>();
+    let [workedMs, begunMs] = [0, performance.now()];
     for (const link of links) {
+      const sinceMs = performance.now() - begunMs;
+      if (workedMs + sinceMs > within.withinMs) break;
+      if (sinceMs > linksMs) {
+        workedMs += sinceMs;
+        await pause(sinceMs, undefined, { signal: within.signal });
+        begunMs = performance.now();
+      }
       const target = new URL(link);
-      if (target.host !== within.host || otherFiles.test(target.pathname) || !within.robots.allows(target)) continue;
+      if (target.host !== within.host || otherFiles.test(target.pathname)) continue;
       const address = canonicalAddress(target);
-      if (!within.seen.has(address)) addresses.add(address);
+      if (!within.seen.has(address) && within.robots.allows(target)) addresses.add(address);
     }
-    return addresses;
+    return { addresses, workedMs: workedMs + performance.now() - begunMs };
   }
 
   function pauseAfter(lastMs: number, robots: Robots): number {

@@ -145,6 +145,26 @@ const asVisitor: Attack[] = [
     },
   },
   {
+    name: 'downloads',
+    what: 'a file of 25 MiB, over and over on 200 connections',
+    async prepare(attacker) {
+      const token = await attacker.visitor();
+      const file = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(25 * mib - 9, 0x20)]);
+      const { uploadUrl } = await attacker.caller.ask('POST', '/widget/uploads/presigned', { token, body: { filename: 'a.pdf', contentType: 'application/pdf', size: file.length } });
+      const { pathname, search } = new URL(uploadUrl);
+      attacker.begin(30);
+      await attacker.connection((socket) => {
+        socket.once('data', () => socket.destroy());
+        socket.write(attacker.request('PUT', `${pathname}${search}`, { headers: { 'Content-Type': 'application/pdf', Accept: '*/*' }, raw: file }));
+      });
+      return () =>
+        attacker.connections(200, (socket) => {
+          socket.once('data', (chunk: Buffer) => attacker.count(Number(/^HTTP\/1\.1 (\d+)/.exec(chunk.toString('latin1'))?.[1] ?? 0)));
+          socket.write(attacker.request('GET', pathname, { headers: { Accept: '*/*', Connection: 'close' } }));
+        });
+    },
+  },
+  {
     name: 'upload-links',
     what: 'links for uploads of 25 MiB, none of them used',
     async prepare(attacker) {

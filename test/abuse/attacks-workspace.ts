@@ -1,5 +1,8 @@
 // Attacks by a hostile workspace, one that a stranger registered: its agents' calls, its keys, what it has the service do for it.
 
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import type { Attack, Attacker } from './attack.ts';
 
 /** An agent's calls of its own workspace at full speed; `of` makes the request. */
@@ -29,6 +32,30 @@ export const workspaceAttacks: readonly Attack[] = [
   byAgent('reports', 'reports of a year, all of them', (attacker, token, serial) => attacker.request('GET', `/api/v1/reports/${['conversations', 'chats/total', 'agents/performance', 'customers', 'tickets/satisfaction'][serial % 5]}?${year}`, { token }), { fill: true }),
   byAgent('exports', 'links of report exports', (attacker, token) => attacker.request('GET', `/api/v1/reports/export?type=conversations&format=csv&${year}`, { token }), { fill: true }),
   byAgent('patterns', 'patterns that are dear to match', (attacker, token) => attacker.request('POST', '/api/v1/url-match', { token, body: { condition: { operator: 'regex', value: `${'(a|ab|b)*'.repeat(10)}c` }, url: `https://x.example/${'ab'.repeat(900)}` } })),
+  byAgent('pattern-texts', 'patterns that are dear to compile', (attacker, token, serial) => attacker.request('POST', '/api/v1/url-match', { token, body: { condition: { operator: 'regex', value: [`${'.{0,999}'.repeat(60)}`, `(?i)${'[\u017f-\ufb00]'.repeat(90)}`, '(?i)[\u4e00-\u9fa5]{99}'][serial % 3]?.slice(0, 500) }, url: 'https://x.example/' } })),
+  {
+    name: 'robots',
+    what: 'a robots.txt of dear rules, and pages of long links that are held against it',
+    async prepare(attacker) {
+      const { token } = await attacker.workspace();
+      const links = (page: number): string => Array.from({ length: 1000 }, (_, index) => `<a href="/${'a'.repeat(1900)}${page}-${index}">x</a>`).join('');
+      let pages = 0;
+      const site = createServer((request, response) => {
+        if (request.url !== '/robots.txt') return response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<p>A page that says something.</p>${links((pages += 1))}`);
+        return response.end(pages % 2 === 0 ? `User-agent: *\n${`Disallow: /*${'a'.repeat(28)}b\n`.repeat(990)}` : `${'User-agent: Switchboard\n'.repeat(11_000)}${'Disallow: /x\n'.repeat(19_000)}`);
+      }).listen(0, '127.0.0.1');
+      await once(site, 'listening');
+      const { port } = site.address() as AddressInfo;
+      return async () => {
+        while (!attacker.isOver) {
+          attacker.count((await attacker.caller.call('POST', '/kb/ingest/url', { token, body: { url: `http://127.0.0.1:${port}/`, maxPages: 200 } })).status);
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+        site.closeAllConnections();
+        site.close();
+      };
+    },
+  },
   byAgent('retrieval', 'questions to the knowledge base', (attacker, token, serial) => attacker.request('POST', '/api/v1/kb/search', { token, body: { query: `how do I send back order ${serial} ${'word '.repeat(80)}` } })),
   byAgent('articles', 'articles of 50,000 letters, embedded each', (attacker, token, serial) => attacker.request('POST', '/api/v1/kb/articles', { token, body: { title: `Article ${serial}`, body: `text ${serial} ${'lorem ipsum dolor sit amet. '.repeat(1700)}` } })),
   byAgent('invitations', 'invitations to made-up addresses', (attacker, token, serial) => attacker.request('POST', '/api/v1/agents/invite', { token, body: { email: `i${serial}@made-up.example`, name: 'Invited', role: 'agent' } })),

@@ -44,7 +44,7 @@ export class Range {
 
   /** All of it is gone at the teardown; `dataDir` is the caller's. */
   static async open(t: Teardown, dataDir: string): Promise<Range> {
-    const env = { DATA_DIR: dataDir, LOG_LEVEL: 'silent', MAIL_HOST: 'help.example', SMTP_LISTEN: '127.0.0.1:0' };
+    const env = { DATA_DIR: dataDir, LOG_LEVEL: 'silent', MAIL_HOST: 'help.example', SMTP_LISTEN: '127.0.0.1:0', ALLOW_PRIVATE_CRAWL: '1' };
     const service = await ServiceProcess.serving(t, env, ['--v8-pool-size=2', `--max-old-space-size=${heapMb}`]);
     const [, smtpPort] = await service.line(/SMTP on port (\d+)/);
     const bystanders = await Bystanders.make(service.url);
