@@ -6,9 +6,15 @@ import { RE2JS } from 're2js';
 import type { UrlMatch } from '../store/campaigns.ts';
 import { refuse, refuseField } from './errors.ts';
 import { namesOf, plainAddress, readableAddress } from './page-address.ts';
+import { costOf } from './pattern-cost.ts';
 
 /** Instructions of a compiled pattern. The longest address (2048 characters) takes such a one 10 ms at the worst, twice that when it has encoded letters, a common one 50 µs. */
 const maxPatternSize = 200;
+/** What is not even compiled: no pattern of maxPatternSize is written longer. With these bounds compiling takes 10 ms at the worst, a common pattern 0.1 ms. */
+const maxWrittenSize = 700;
+/** The Han characters are 20,902. */
+const maxRanged = 25_000;
+const maxNamed = 20;
 /** All patterns that one page view is held against: 50 ms at the worst, twice that for an address with encoded letters. */
 const maxTotalSize = 1000;
 /** What is active of one kind. The plain operators take 0.1 µs each. */
@@ -58,6 +64,11 @@ function formsOf(url: string): string[] {
 /** Refuses invalid_body for a regex that is none, by RE2's syntax, or that would be too large. */
 export function requireUrlMatch(match: UrlMatch | undefined, path: string): void {
   if (match === undefined) return;
+  if (match.operator === 'regex') {
+    const { size, ranged, named } = costOf(match.value);
+    if (size > maxWrittenSize) refuseField('invalid_body', `${path}.value`, 'is too large once its repetitions are written out');
+    if (ranged > maxRanged || named > maxNamed) refuseField('invalid_body', `${path}.value`, 'names too many letters in its classes');
+  }
   if (sizeOf(match, path) > maxPatternSize) refuseField('invalid_body', `${path}.value`, 'is too large once its repetitions are written out');
 }
 
