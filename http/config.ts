@@ -36,6 +36,8 @@ export interface Config {
     readonly codesPerDay: number;
     /** What the people of a workspace upload, its customers among them. */
     readonly uploadBytesPerDay: number;
+    /** Mail that is taken by SMTP from one network, for all workspaces together. */
+    readonly smtpBytesPerDay: number;
     /** Phone numbers, with those released within 30 days. */
     readonly numbers: number;
   };
@@ -145,6 +147,7 @@ export function readConfig(given: Environment): Config {
       // By its former name where that alone is set.
       codesPerDay: integer(env, env['MAX_CODES_PER_DAY'] === undefined ? 'VERIFY_PER_DAY' : 'MAX_CODES_PER_DAY', { fallback: 5000, min: 1, max: 100_000 }),
       uploadBytesPerDay: integer(env, 'MAX_UPLOAD_BYTES_PER_DAY', { fallback: 5 * 1024 ** 3, min: 0, max: Number.MAX_SAFE_INTEGER }),
+      smtpBytesPerDay: integer(env, 'MAX_SMTP_BYTES_PER_DAY', { fallback: 2 * 1024 ** 3, min: 1, max: Number.MAX_SAFE_INTEGER }),
       numbers: integer(env, 'MAX_NUMBERS', { fallback: 20, min: 0, max: 10_000 }),
     },
     verifyCountries: verifyCountries(env, { isPaidByOperator: carrier.provider === 'twilio' && registration === 'open' }),

@@ -41,8 +41,8 @@ export class RateLimiter {
     this.#windowMs = windowMs;
   }
 
-  /** Counts one call against `key`. */
-  take(key: string, limit: number): Budget {
+  /** Counts one call against `key`, or so much of something whose size is known when it is over: it counts whole if anything is left. */
+  take(key: string, limit: number, amount = 1): Budget {
     const now = this.#clock.now();
     let window = this.#windows.get(key);
     if (window === undefined || window.endsMs <= now) {
@@ -52,8 +52,8 @@ export class RateLimiter {
       this.#windows.set(key, window);
     }
     const allowed = window.used < limit;
-    if (allowed) window.used += 1;
-    return { limit, remaining: limit - window.used, resetSeconds: secondsUntil(window, now), allowed };
+    if (allowed) window.used += amount;
+    return { limit, remaining: Math.max(0, limit - window.used), resetSeconds: secondsUntil(window, now), allowed };
   }
 
   /** Seconds until the window of a key with nothing left ends; undefined when there is something left. Counts nothing. */

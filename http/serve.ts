@@ -79,6 +79,7 @@ import { Seldom } from './seldom.ts';
 import type { Services } from './services.ts';
 import { SignInGuard } from './sign-in-guard.ts';
 import { SignInSteps } from './sign-in-steps.ts';
+import { createSmtpBudget } from './smtp-budget.ts';
 import { Sockets } from './sockets.ts';
 import { createUploadLinks } from './upload-links.ts';
 import { StorageWatch } from './storage-watch.ts';
@@ -449,6 +450,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
       name: config.mailHost,
       folder: join(resolve(config.dataDir), 'incoming'),
       networkOf,
+      ...(config.rateLimits ? { bytes: createSmtpBudget({ bytesPerDay: config.ceilings.smtpBytesPerDay, clock: services.clock, log: services.log }) } : {}),
       takes: (address) => services.inboundMail.takes(address) || operatorMailbox.has(address),
       async receive(received) {
         const [forOperator = [], forWorkspaces = []] = [true, false].map((wanted) => received.recipients.filter((address) => (operatorMailbox.has(address) && !services.inboundMail.takes(address)) === wanted));

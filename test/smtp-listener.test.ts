@@ -7,6 +7,7 @@ import { createTransport } from 'nodemailer';
 import t from 'tap';
 import { readConfig } from '../http/config.ts';
 import { serve } from '../http/serve.ts';
+import { createSmtpBudget } from '../http/smtp-budget.ts';
 import { smtpSender } from '../workers/providers/mail.ts';
 import { listenForMail, type SmtpListenerOptions } from '../workers/providers/smtp-listener.ts';
 import { tempFolder } from './support/folder.ts';
@@ -292,6 +293,43 @@ function talk(t: Teardown, port: number): { socket: Socket; line: () => Promise<
   // One that is reset is over, too.
   return { socket, line: async () => (await lines.next().catch(() => undefined))?.value };
 }
+
+t.test('[bounds] who has sent as much as is taken is asked to come again, before it sends more', async (t) => {
+  const taken: number[] = [];
+  let isSpent = false;
+  const { listener } = await listenAlone(t, { bytes: { isSpent: () => isSpent, took: (_, bytes) => void taken.push(bytes) } });
+  const mail = 'Subject: x\r\n\r\nHello\r\n';
+  const envelope = ['EHLO sender.example', 'MAIL FROM:<a@sender.example>', 'RCPT TO:<b@shop.example>', 'DATA'];
+  t.match((await dialogue(listener.port, [...envelope, `${mail}.`])).at(-1), /^250 /);
+  t.same(taken, [mail.length]);
+  isSpent = true;
+  t.match((await dialogue(listener.port, envelope.slice(0, 2))).at(-1), /^452 .*too much mail from your network/);
+});
+
+t.test('[bounds] mail of a network is counted for a day, by the /48 of IPv6 too, and a relay of one\'s own is not', async (t) => {
+  let now = 0;
+  const told: object[] = [];
+  const budget = createSmtpBudget({ bytesPerDay: 100, clock: { now: () => now }, log: { warn: (fields) => void told.push(fields) } });
+  budget.took('203.0.113.1', 60);
+  t.notOk(budget.isSpent('203.0.113.1'));
+  budget.took('::ffff:203.0.113.1', 60);
+  t.ok(budget.isSpent('203.0.113.1'));
+  t.notOk(budget.isSpent('203.0.113.2'));
+  t.same(told, [{ network: '203.0.113.1', bytesPerDay: 100 }]);
+  for (let net = 1; net <= 4; net += 1) {
+    t.notOk(budget.isSpent(`2001:db8:7:${net}::1`));
+    budget.took(`2001:db8:7:${net}::1`, 100);
+  }
+  t.ok(budget.isSpent('2001:db8:7:1::2'), 'another address of a network that sent as much');
+  t.ok(budget.isSpent('2001:db8:7:99::1'), 'another network of the same /48');
+  t.notOk(budget.isSpent('2001:db8:8::1'));
+  for (const relay of ['127.0.0.1', '10.1.2.3', '::1', 'fd00::1']) {
+    budget.took(relay, 1e12);
+    t.notOk(budget.isSpent(relay), relay);
+  }
+  now = 24 * 3600_000;
+  t.notOk(budget.isSpent('203.0.113.1'), 'the next day');
+});
 
 t.test('[bounds] one network has twenty connections and leaves the others to everybody else', async (t) => {
   let caller = 0;

@@ -49,7 +49,7 @@ export const workspaceAttacks: readonly Attack[] = [
       return async () => {
         while (!attacker.isOver) {
           attacker.count((await attacker.caller.call('POST', '/kb/ingest/url', { token, body: { url: `http://127.0.0.1:${port}/`, maxPages: 200 } })).status);
-          await new Promise((resolve) => setTimeout(resolve, 100));
+          attacker.count((await attacker.caller.call('GET', '/kb/jobs', { token })).status);
         }
         site.closeAllConnections();
         site.close();

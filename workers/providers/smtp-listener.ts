@@ -34,6 +34,8 @@ export interface SmtpListenerOptions {
   readonly folder: string;
   /** What counts as one sender for the number of its connections. */
   networkOf(remoteAddress: string): string;
+  /** Of what one network sends; unset: no bound. A sender that has had it is asked to come again. */
+  readonly bytes?: { isSpent(remoteAddress: string): boolean; took(remoteAddress: string, bytes: number): void };
   /** How long a connection may last, whatever it does; maxSessionMs unless set. */
   readonly sessionMs?: number;
   /** Whether mail is taken for this address. */
@@ -101,6 +103,9 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
     onConnect({ remoteAddress }, done) {
       done((connected.get(options.networkOf(remoteAddress)) ?? 0) > maxClientsOfNetwork ? reply(421, 'too many connections from your network, come again later') : null);
     },
+    onMailFrom(_address, { remoteAddress }, done) {
+      done(options.bytes?.isSpent(remoteAddress) === true ? reply(452, 'too much mail from your network today, come again later') : null);
+    },
     onRcptTo({ address }, _session, done) {
       try {
         done(options.takes(address) ? null : reply(550, 'no such address here'));
@@ -127,7 +132,9 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SmtpL
     const folder = await mkdtemp(join(options.folder, 'mail-'));
     const path = join(folder, 'mail.eml');
     try {
-      await pipeline(stream, bounded, createWriteStream(path));
+      const file = createWriteStream(path);
+      await pipeline(stream, bounded, file);
+      options.bytes?.took(session.remoteAddress, file.bytesWritten);
       // The library answers an oversized mail itself.
       if (stream.sizeExceeded) return;
       const sender = session.envelope.mailFrom === false ? '' : session.envelope.mailFrom.address;
