@@ -193,12 +193,29 @@ export const resetSecondFactors = command('agent.resetSecondFactors', (ctx, para
   requireConfirmed(ctx, params.sessionId);
   const agent = requireAgent(ctx, params.agentId);
   if (!hasSecondFactor(ctx, agent.id)) refuse('not_found', { message: 'The agent has no second factor.' });
+  takeAllAway(ctx, agent, { by: 'An admin', tell: 'another admin', origin: params.origin });
+});
+
+/** The same by whoever runs the service. False for an agent that has none. Refuses not_found. */
+export const resetSecondFactorsByOperator = command('agent.resetSecondFactorsByOperator', (ctx, params: { agentId: string }): boolean => {
+  const agent = requireAgent(ctx, params.agentId);
+  if (!hasSecondFactor(ctx, agent.id)) return false;
+  takeAllAway(ctx, agent, { by: 'Whoever runs the service', tell: 'them' });
+  return true;
+});
+
+function takeAllAway(ctx: Context, agent: AgentRecord, { by, tell, origin }: { by: string; tell: string; origin?: Origin }): void {
   dropSecondFactorsOf(ctx, agent.id);
   putAgent(ctx, { ...agent, tokenVersion: agent.tokenVersion + 1 });
   endSessionsOf(ctx, agent.id, { forgetOrigins: false });
-  ctx.audit({ action: 'agent.mfa_disabled', targetKind: 'agent', targetId: agent.id, context: { method: 'all' } });
-  mailAccountNotice(ctx, agent, { subject: 'Your second factor was taken away', text: 'An admin took away your authenticator app, passkeys and recovery codes, and ended your sign-ins. Your password alone lets you in until you set up another.', origin: params.origin, advice: 'If you did not ask for this, tell another admin at once, and choose a new password.' });
-});
+  ctx.audit({ action: 'agent.mfa_disabled', targetKind: 'agent', targetId: agent.id, context: { method: 'all', ...(origin === undefined ? { by: 'operator' } : {}) } });
+  mailAccountNotice(ctx, agent, {
+    subject: 'Your second factor was taken away',
+    text: `${by} took away your authenticator app, passkeys and recovery codes, and ended your sign-ins. Your password alone lets you in until you set up another.`,
+    origin,
+    advice: `If you did not ask for this, tell ${tell} at once, and choose a new password.`,
+  });
+}
 
 /** Without a word. The caller ends the agent's sign-ins. */
 export function dropSecondFactorsOf(ctx: Context, agentId: string): void {

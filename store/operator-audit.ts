@@ -5,8 +5,8 @@ import { fromJsonOrNull, toJsonOrNull } from './json.ts';
 
 export interface OperatorAuditRow {
   readonly id: string;
-  readonly action: 'workspace.restored' | 'workspace.repaired' | 'workspace.erased' | 'contact.erased';
-  readonly targetKind: 'workspace' | 'contact';
+  readonly action: 'workspace.restored' | 'workspace.repaired' | 'workspace.erased' | 'contact.erased' | 'agent.second_factors_reset';
+  readonly targetKind: 'workspace' | 'contact' | 'agent';
   readonly targetId: string;
   readonly context: object | null;
   readonly createdAt: string;

@@ -3,7 +3,7 @@ import t from 'tap';
 import { tempFolder } from './support/folder.ts';
 import { runCommand, ServiceProcess } from './support/process.ts';
 
-const commands = [['serve'], ['backup'], ['restore'], ['verify'], ['export'], ['erase'], ['health'], ['invite'], ['model', 'pull'], ['config', 'check'], ['version']];
+const commands = [['serve'], ['backup'], ['restore'], ['verify'], ['export'], ['erase'], ['health'], ['reset-second-factor'], ['invite'], ['model', 'pull'], ['config', 'check'], ['version']];
 
 t.test('--help lists every command; each command\'s own says how it is used', async (t) => {
   const { code, stdout, stderr } = await runCommand(['--help']);
@@ -28,6 +28,7 @@ t.test('a command line that is not understood exits with 2, says why and where t
     [['verify', 'more'], /verify takes no more/],
     [['backup'], /backup needs FOLDER/],
     [['erase'], /erase needs WORKSPACE/],
+    [['reset-second-factor'], /reset-second-factor needs EMAIL/],
     [['export', 'a', 'b'], /export takes no b/],
   ];
   await Promise.all(

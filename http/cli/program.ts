@@ -18,6 +18,7 @@ const commands: readonly Listed[] = [
   { words: ['repair'], summary: 'write directory.db anew from the workspaces, go on with other keys', load: () => import('./repair.ts') },
   { words: ['export'], summary: 'write a workspace as lines of JSON', load: () => import('./export.ts') },
   { words: ['erase'], summary: 'remove a contact or a workspace for good', load: () => import('./erase.ts') },
+  { words: ['reset-second-factor'], summary: 'let an agent in who lost every second factor', load: () => import('./reset-second-factor.ts') },
   { words: ['invite'], summary: 'make a code by which somebody may make a workspace', load: () => import('./invite.ts') },
   { words: ['model', 'pull'], summary: 'download a model for embeddings', load: () => import('./model-pull.ts') },
   { words: ['health'], summary: 'ask the service on this machine whether it takes requests', load: () => import('./health.ts') },

@@ -65,7 +65,7 @@ const deeds: Readonly<Record<string, Tell>> = {
   'agent.session_ended': (entry) => (field(entry.context, 'device') === undefined ? 'signed out everywhere else' : `ended the sign-in with ${field(entry.context, 'device')} at ${field(entry.context, 'address') ?? 'an address'}`),
   'agent.attacked': (entry, names) => `slowed down somebody who tries the password of ${target(entry, names)}, from ${field(entry.context, 'address') ?? 'an address'}`,
   'agent.mfa_enabled': (entry) => `added ${factorNames[field(entry.context, 'method') ?? ''] ?? 'a second factor'}`,
-  'agent.mfa_disabled': (entry, names) => (field(entry.context, 'method') === 'all' ? `took the second factor of ${target(entry, names)} away` : `removed ${factorNames[field(entry.context, 'method') ?? ''] ?? 'a second factor'}`),
+  'agent.mfa_disabled': (entry, names) => (field(entry.context, 'method') === 'all' ? `took the second factor of ${target(entry, names)} away${field(entry.context, 'by') === 'operator' ? ', as whoever runs it asked' : ''}` : `removed ${factorNames[field(entry.context, 'method') ?? ''] ?? 'a second factor'}`),
   'agent.recovery_codes_renewed': () => 'made new recovery codes',
   'agent.recovery_code_used': (entry) => `used a recovery code; ${field(entry.context, 'left') ?? 'some'} left`,
   'department.created': (entry) => `made the department ${quoted(nameIn(entry))}`,

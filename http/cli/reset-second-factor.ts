@@ -1,0 +1,52 @@
+// `switchboard reset-second-factor`: lets an agent in again by its password alone. The service must not run, since it keeps what it reads in memory.
+
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { comparable } from '../../engine/mail-addresses.ts';
+import { systemClock } from '../../engine/runtime/clock.ts';
+import { createIds } from '../../engine/runtime/ids.ts';
+import { resetSecondFactorsOf } from '../../engine/second-factor-reset.ts';
+import { directoryPath } from '../../engine/soundness.ts';
+import { Database } from '../../store/database.ts';
+import { type DirectoryEmail, findDirectoryEmail } from '../../store/directory.ts';
+import { readConfig } from '../config.ts';
+import { takeDataFolder } from '../data-folder.ts';
+import { type Command, exitCodes, ProgramError, say } from './command.ts';
+
+export const command: Command = {
+  usage: 'EMAIL',
+  description: `Takes the authenticator app, passkeys and recovery codes of the agent with that email away and ends its sign-ins, in the data folder
+of DATA_DIR. For who lost them all and has no other admin to ask: be sure that it is who it says. Its password lets it in
+again; where its workspace requires a second factor it sets up another then. The service must not run.
+
+The agent is told by mail when the service runs next. An entry stays in the workspace's audit log, and one of what operators did.`,
+  options: {},
+  operands: { min: 1, max: 1 },
+  async run({ operands: [email = ''] }) {
+    const dataDir = resolve(readConfig(process.env).dataDir);
+    if (!existsSync(directoryPath(dataDir))) throw new ProgramError(`there is no data in ${dataDir}`);
+    const lock = takeDataFolder(dataDir);
+    try {
+      const { workspaceId, agentId } = agentWith(dataDir, email) ?? noAgent(dataDir, email);
+      const clock = systemClock();
+      if (!resetSecondFactorsOf({ dataDir, workspaceId, agentId, nowMs: clock.now(), ids: createIds(clock) })) throw new ProgramError(`${email} has no second factor`);
+      say(`Took the second factors of ${email} away. Its password lets it in.`);
+      return exitCodes.done;
+    } finally {
+      lock.release();
+    }
+  },
+};
+
+function agentWith(dataDir: string, email: string): DirectoryEmail | undefined {
+  const directory = Database.openReader(directoryPath(dataDir));
+  try {
+    return findDirectoryEmail(directory, comparable(email));
+  } finally {
+    directory.close();
+  }
+}
+
+function noAgent(dataDir: string, email: string): never {
+  throw new ProgramError(`${dataDir} holds no agent with the email ${email}`);
+}
