@@ -22,6 +22,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   start: () => import('./start.ts'),
   backup: () => import('./backup.ts'),
   workspaces: () => import('./workspaces.ts'),
+  mixed: () => import('./mixed.ts'),
   memory: () => import('./memory.ts'),
 };
 
