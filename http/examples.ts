@@ -18,6 +18,8 @@ interface Shape {
   readonly minItems?: number;
   readonly properties?: Readonly<Record<string, Shape>>;
   readonly required?: readonly string[];
+  /** What is asked of it on a condition. */
+  readonly then?: Shape;
 }
 
 const id = '01939f5e-7c1d-7a3b-9f0e-2b6d1c4e8a70';
@@ -105,7 +107,8 @@ function valueOf(shape: Shape, name: string | undefined): unknown {
   }
 }
 
-function objectOf({ properties = {}, required = [] }: Shape): Record<string, unknown> {
+function objectOf({ properties = {}, required: always = [], then }: Shape): Record<string, unknown> {
+  const required = [...always, ...(then?.required ?? [])];
   const fields = Object.entries(properties).filter(([name]) => required.includes(name) || Object.hasOwn(words, name));
   return Object.fromEntries(fields.map(([name, shape]) => [name, valueOf(shape, name)]));
 }

@@ -25,6 +25,8 @@ const ofFormats: Readonly<Record<string, string>> = {
   uuid: 'an id, such as 019aa000-0000-7000-8000-000000000001',
   'idn-email': 'an e-mail address',
   uri: 'a web address, such as https://example.com',
+  ipv4: 'an IP address',
+  ipv6: 'an IP address',
   date: 'a date, such as 2026-01-31',
   'date-time': 'a time, such as 2026-01-31T09:00:00.000Z',
 };

@@ -149,8 +149,8 @@ function validator(compile: () => Compiled, whole: string): Validate {
 /** `whole` names the value itself, when it is not even an object. */
 function fieldErrors(problems: readonly Problem[], whole: string): FieldErrors {
   const errors: FieldErrors = {};
-  // What no member of a choice admits is told by the members' own problems.
-  const told = problems.some(({ keyword }) => keyword !== 'anyOf') ? problems.filter(({ keyword }) => keyword !== 'anyOf') : problems;
+  // What no member of a choice admits is told by the members' own problems, what a condition asks for by its own.
+  const told = problems.some(isTelling) ? problems.filter(isTelling) : problems;
   for (const problem of told) {
     const path = pathOf(problem) || whole;
     const message = wordsOf(problem);
@@ -161,6 +161,8 @@ function fieldErrors(problems: readonly Problem[], whole: string): FieldErrors {
   for (const [path, messages] of Object.entries(errors)) if (messages.length > 1) errors[path] = messages.filter((message) => message !== 'must be null');
   return errors;
 }
+
+const isTelling = ({ keyword }: Problem): boolean => keyword !== 'anyOf' && keyword !== 'if';
 
 function pathOf(problem: Problem): string {
   const steps = problem.instancePath.split('/').slice(1).map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));

@@ -55,6 +55,7 @@ t.test('[4.12] enrichment through the commerce connector', async (t) => {
 
   t.test('set, read and taken away by admins', async (t) => {
     const connector = { url: shop.url, secret, source: 'woocommerce' };
+    t.match(await service.put('/workspace/commerce', { url: shop.url }, owner.token), { status: 400, body: { error: 'invalid_body', detail: { fieldErrors: { secret: ['is required'], source: ['is required'] } } } });
     for (const [method, body] of [['PUT', connector], ['GET', undefined]] as const) t.match(await service.call(method, '/workspace/commerce', { token: agent.token, body }), { status: 403, body: { error: 'admin_required' } });
     t.strictSame((await service.put('/workspace/commerce', connector, owner.token)).body, connector);
     t.strictSame((await service.get('/workspace/commerce', owner.token)).body, connector);

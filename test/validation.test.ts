@@ -93,6 +93,13 @@ t.test('what is wrong is told in words: no pattern, no name of a format, and not
   t.match(strictValidator(Type.Object({ site: nullable(Url) }))({ site: 7 }), { site: ['must be string'] });
 });
 
+t.test('what a condition asks for is told under its own field, and not that there is a condition', async (t) => {
+  const Parcel = Type.Object({ to: nullable(Type.String()), weight: Type.Optional(Type.Integer()), clientIp: Type.Optional(Type.String({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] })) }, { if: { properties: { to: { type: 'string' } } }, then: { required: ['weight'] } });
+  const validate = strictValidator(Parcel);
+  for (const sound of [{ to: null }, { to: 'x', weight: 1 }, { to: null, clientIp: '192.0.2.7' }, { to: null, clientIp: '2001:db8::7' }]) t.equal(validate(sound), undefined, JSON.stringify(sound));
+  t.same(validate({ to: 'x', clientIp: '192.0.2' }), { weight: ['is required'], clientIp: ['must be an IP address'] });
+});
+
 t.test('formats are held: ids, emails, addresses, colours, hours', async (t) => {
   const rows: [string, Parameters<typeof strictValidator>[0], readonly unknown[], readonly unknown[]][] = [
     ['id', Id, [id, '7f0a1b5e-2d3c-4e5f-8a9b-0c1d2e3f4a5b'], ['', '1', '0194b7a6', `${id}0`, 5]],

@@ -2,7 +2,7 @@
 
 import Type from 'typebox';
 import { noteEnrichment, setCommerce } from '../../engine/enrichment.ts';
-import { refuse, refuseField } from '../../engine/errors.ts';
+import { refuse } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import { visitorKind } from '../../engine/visitors.ts';
 import { findCommerce } from '../../store/commerce.ts';
@@ -44,9 +44,9 @@ export const commerceRoutes = [
     tag: 'Workspaces',
     summary: 'Set the commerce connector',
     description:
-      'We POST {"email"} to the url, signed, and take 200 {"matched", "customer": {"email", "lifetimeValueCents"}, "orders": [{"id", "total", "status"}]} or 404 within 5 seconds. A url of null takes the connector away.',
+      'We POST {"email"} to the url, signed, and take 200 {"matched", "customer": {"email", "lifetimeValueCents"}, "orders": [{"id", "total", "status"}]} or 404 within 5 seconds. A url of null takes the connector away; with any other, secret and source are needed.',
     access: { kind: 'agent', scope: null, role: 'admin' },
-    body: Type.Object({ url: nullable(Url), secret: Type.Optional(Secret), source: Type.Optional(Source) }),
+    body: Type.Object({ url: nullable(Url), secret: Type.Optional(Secret), source: Type.Optional(Source) }, { if: { properties: { url: { type: 'string' } } }, then: { required: ['secret', 'source'] } }),
     reply: { status: 200, schema: Commerce },
     refusals: ['forbidden_url'],
     async run({ workspaceId, caller, body }, services) {
@@ -55,8 +55,7 @@ export const commerceRoutes = [
         await services.engine.execute(setCommerce, { workspaceId, caller, params: { connector: null } });
         return { url: null, secret: null, source: null };
       }
-      if (secret === undefined) refuseField('invalid_body', 'secret', 'is required');
-      if (source === undefined) refuseField('invalid_body', 'source', 'is required');
+      if (secret === undefined || source === undefined) throw new Error('the body has let a connector through without its secret or its source');
       if (!services.commerce.mayAsk(url)) refuse('forbidden_url');
       await services.engine.execute(setCommerce, { workspaceId, caller, params: { connector: { url, source, sealedSecret: services.secrets.seal(secret, sealedAs(workspaceId)) } } });
       return { url, secret, source };

@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
 import { appScopes, changeApp, clientIdOf, createApp, listApps, removeApp, requireApp, rotateAppSecret } from '../../engine/oauth-apps.ts';
 import type { OAuthAppRecord } from '../../store/oauth-apps.ts';
+import { worded } from '../field-words.ts';
 import { freshClientSecret, isLive } from '../oauth-clients.ts';
 import { OAuthApp } from '../record-schemas.ts';
 import { type Access, route } from '../route.ts';
@@ -15,7 +16,7 @@ const tag = 'OAuth apps';
 /** Beside the workspace, which a client id names too. */
 const clientIdBytes = 12;
 
-const RedirectUris = Type.Array(Type.String({ minLength: 1, maxLength: 2000 }), { minItems: 1, maxItems: 10, description: 'Compared letter by letter, but for the port where it leads to this very machine: there any is taken (RFC 8252). https, http to this very machine, or a scheme that is a reversed domain.' });
+const RedirectUris = Type.Array(Type.String({ minLength: 1, maxLength: 2000, pattern: worded('^[A-Za-z][A-Za-z0-9+.-]*:[!-\\[\\]-~]+$', 'an absolute address, in ASCII without blanks') }), { minItems: 1, maxItems: 10, description: 'Compared letter by letter, but for the port where it leads to this very machine: there any is taken (RFC 8252). https, http to this very machine, or a scheme that is a reversed domain.' });
 const Scopes = Type.Array(Type.Enum([...appScopes]), { minItems: 1, maxItems: appScopes.length });
 const App = Type.Object({ ...OAuthApp.properties, scopes: Type.Array(Type.Enum([...appScopes])) });
 const Params = Type.Object({ appId: Id });

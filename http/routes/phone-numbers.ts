@@ -34,12 +34,15 @@ export const phoneNumberRoutes = [
       areaCode: Type.Optional(Type.String({ maxLength: 10 })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: defaultSearchLimit })),
       kind: Type.Optional(NumberKind),
+    }, {
+      if: { properties: { kind: { const: 'international' } }, required: ['kind'] },
+      then: { properties: { areaCode: { pattern: worded('^[1-9]\\d{0,2}$', 'the calling code of a country, such as 44') } } },
+      else: { properties: { areaCode: { pattern: worded('^[2-9]\\d\\d$', 'three digits, the first one 2 to 9') } }, required: ['areaCode'] },
     }),
     reply: { status: 200, schema: Type.Object({ available: Type.Array(AvailableNumber) }) },
     refusals: [],
     async run({ body }, { carrier, directory }) {
       const { areaCode, limit = defaultSearchLimit, kind = 'local' } = body;
-      requireAreaCode(kind, areaCode);
       requireCarrier(carrier);
       return { available: await carrier.search({ kind, areaCode, limit, isHeld: (e164) => isNumberHeld(directory, e164) }) };
     },
@@ -163,9 +166,3 @@ export const phoneNumberRoutes = [
     run: ({ workspaceId, caller, body }, { engine }) => engine.execute(createVoiceProfile, { workspaceId, caller, params: body }),
   }),
 ];
-
-function requireAreaCode(kind: 'local' | 'tollfree' | 'international', areaCode: string | undefined): void {
-  if (kind !== 'international') {
-    if (!/^[2-9]\d\d$/.test(areaCode ?? '')) refuseField('invalid_body', 'areaCode', 'must be three digits, the first one 2 to 9');
-  } else if (areaCode !== undefined && !/^[1-9]\d{0,2}$/.test(areaCode)) refuseField('invalid_body', 'areaCode', 'must be the calling code of a country, such as 44');
-}

@@ -21,7 +21,7 @@ const formats: Readonly<Record<string, RegExp | true>> = {
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
   'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/,
   date: /^\d{4}-\d\d-\d\d$/,
-  email: /^\S+@\S+$/,
+  'idn-email': /^\S+@\S+$/,
   uri: /^[A-Za-z][A-Za-z0-9+.-]*:\S*$/,
   binary: true,
 };

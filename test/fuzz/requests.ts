@@ -90,7 +90,7 @@ function callerFor(operation: Operation): fc.Arbitrary<CallerName> {
 }
 
 /** The conversations of some paths are of one kind. */
-function placesOf({ path }: Operation, name: string): string {
+export function placesOf({ path }: Pick<Operation, 'path'>, name: string): string {
   if (name !== 'conversationId') return name;
   return path.startsWith('/api/v1/calls/') ? 'call' : path.includes('/assignment/') ? 'offer' : path.startsWith('/api/v1/widget/') ? 'chat' : name;
 }
