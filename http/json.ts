@@ -15,20 +15,27 @@ export class JsonTooIntricate extends SyntaxError {
   }
 }
 
-/** Half a character, which JSON can spell and no file can hold, becomes U+FFFD as it does in UTF-8. Throws SyntaxError. */
-export function parseJson(text: string): unknown {
-  requireModest(text);
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Of bytes, or of a text that was made of some already. Half a character, which JSON can spell and no file can hold, becomes U+FFFD as it does
+ * in UTF-8. Throws SyntaxError, and TypeError for bytes that are no UTF-8.
+ */
+export function parseJson(given: Uint8Array | string): unknown {
+  // Before a text is made of the bytes: what is refused costs no more than looking at them.
+  requireModest(typeof given === 'string' ? Buffer.from(given) : given);
+  const text = typeof given === 'string' ? given : utf8.decode(given);
   return escapedSurrogate.test(text) ? JSON.parse(text, (_key, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)) : JSON.parse(text);
 }
 
-/** Counts what parts and nests values, outside of strings. Whether it is JSON is not asked here. */
-function requireModest(text: string): void {
+/** Counts what parts and nests values, outside of strings. Whether it is JSON is not asked here. In UTF-8 no byte of a longer character looks like one of these. */
+function requireModest(bytes: Uint8Array): void {
   let values = 1;
   let depth = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    switch (text.charCodeAt(at)) {
+  for (let at = 0; at < bytes.length; at += 1) {
+    switch (bytes[at]) {
       case 0x22: // "
-        at = endOfString(text, at);
+        at = endOfString(bytes, at);
         break;
       case 0x2c: // ,
         values += 1;
@@ -47,12 +54,12 @@ function requireModest(text: string): void {
   }
 }
 
-/** Where the string that begins here ends; the end of the text when it does not. */
-function endOfString(text: string, from: number): number {
-  for (let at = text.indexOf('"', from + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+/** Where the string that begins here ends; the end of the bytes when it does not. */
+function endOfString(bytes: Uint8Array, from: number): number {
+  for (let at = bytes.indexOf(0x22, from + 1); at >= 0; at = bytes.indexOf(0x22, at + 1)) {
     let backslashes = 0;
-    while (text.charCodeAt(at - 1 - backslashes) === 0x5c) backslashes += 1;
+    while (bytes[at - 1 - backslashes] === 0x5c) backslashes += 1;
     if (backslashes % 2 === 0) return at;
   }
-  return text.length;
+  return bytes.length;
 }

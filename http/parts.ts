@@ -65,7 +65,7 @@ export function bodyOf(route: Route, head: RequestHead, bytes: Uint8Array): unkn
 /** Refuses invalid_body. */
 export function jsonIn(bytes: Uint8Array): unknown {
   try {
-    return parseJson(utf8.decode(bytes));
+    return parseJson(bytes);
   } catch (error) {
     refuseField('invalid_body', 'body', error instanceof JsonTooIntricate ? error.message : 'must be JSON');
   }
