@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream, rmSync } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { DiskTurns } from './disk-turns.ts';
 import { exactly, isKey, type ObjectStore, StorageUnavailable } from './objects.ts';
 
 /** No key begins with a dot. */
@@ -23,8 +23,8 @@ const askDisk: SyncFolder = async (path) => {
   }
 };
 
-/** `folder` is this process's alone. */
-export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk): ObjectStore {
+/** `folder` is this process's alone. Each piece of a file is on the disk before the next is asked for, in `turns` with those of other files. */
+export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk, turns = new DiskTurns()): ObjectStore {
   const incoming = join(folder, incomingFolder);
   rmSync(incoming, { recursive: true, force: true });
 
@@ -48,7 +48,17 @@ export function diskObjects(folder: string, syncFolder: SyncFolder = askDisk): O
         await mkdir(incoming, { recursive: true, mode: 0o700 });
         // Before the first byte is asked for: content that fails at once must not be removed before its file is there.
         const file = await open(partial, 'wx', 0o600);
-        await pipeline(exactly(content, size), file.createWriteStream({ flush: true }));
+        try {
+          for await (const part of exactly(content, size)) {
+            await turns.take(async () => {
+              await file.writeFile(part);
+              await file.datasync();
+            });
+          }
+          await turns.take(() => file.sync());
+        } finally {
+          await file.close();
+        }
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
         await rename(partial, path);
         placed = path;
