@@ -8,17 +8,22 @@ import { suppress } from '../../engine/suppressions.ts';
 import { reportTypes } from '../../http/report-types.ts';
 import { password } from '../support/service.ts';
 import { accountSid } from '../support/twilio.ts';
+import { registerApp, tokensOf } from '../support/oauth.ts';
 import type { Known } from './requests.ts';
+import { signInStages } from './sign-in-stages.ts';
 import type { World } from './world.ts';
 
 type Stage = (world: World) => Promise<Known>;
 
 const suppressOne = command('test.suppress', (ctx, { email }: { email: string }): void => suppress(ctx, email, 'bounce', '550 no such user'));
 const jobs = ['chats', 'tickets', 'calls'];
+/** What an app is called that is there for one consent. */
+const fleeting = 'A fleeting app';
 let count = 0;
 
 /** By operation. */
 const stages: Readonly<Record<string, Stage>> = {
+  ...signInStages,
   'auth.join': async (world) => {
     const email = `joining${(count += 1)}@example.org`;
     await world.asAdmin('POST', '/agents/invite', { email, name: 'New', role: 'agent' });
@@ -81,6 +86,10 @@ const stages: Readonly<Record<string, Stage>> = {
     return { caller: 'admin', params: { email } };
   },
 
+  'oauthGrant.withdraw': async (world) => {
+    const [present] = (await world.asAdmin('GET', '/oauth-grants')).grants;
+    return { caller: 'admin', params: { grantId: present?.id ?? (await consented(world)) } };
+  },
   'oauth.authorize': async (world) => ({ query: world.authorization() }),
   'verification.check': async (world) => ({ caller: 'key', body: { id: world.ours.ids['verificationId'] ?? raise('no verification'), code: '123456' } }),
   'verifyFactor.check': async (world) => {
@@ -88,12 +97,9 @@ const stages: Readonly<Record<string, Stage>> = {
     return { caller: 'key', body: { factorId, code: new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: world.service.clock.now() }) } };
   },
   'verifyService.delete': async (world) => ({ caller: 'admin', params: { serviceId: (await world.asAdmin('POST', '/verify/services', { name: 'Another' })).id } }),
-  'verifyWebhook.delete': async (world) => {
-    // A workspace may have so many.
-    const [present] = (await world.asAdmin('GET', '/verify/webhooks')).webhooks;
-    const { id } = present ?? (await world.asAdmin('POST', '/verify/webhooks', { url: `${world.siteUrl}/hook` }));
-    return { caller: 'admin', params: { webhookId: id } };
-  },
+  ...Object.fromEntries(['read', 'delete', 'rotateSecret', 'test', 'deliveries'].map((act) => [`verifyWebhook.${act}`, async (world: World) => ({ caller: 'admin', params: { webhookId: await verifyWebhook(world) } })] as const)),
+  'verifyWebhook.update': async (world) => ({ caller: 'admin', params: { webhookId: await verifyWebhook(world) }, body: { description: 'Another' } }),
+  ...Object.fromEntries(['delivery', 'retryDelivery'].map((act) => [`verifyWebhook.${act}`, verifyDelivery] as const)),
 
   'widget.app': async (world) => ({ params: { file: await namedIn(world, '/widget.js', /app-[\w-]+\.js/) } }),
   'page.asset': async (world) => ({ params: { file: await namedIn(world, '/sign-in', /(?<=\/assets\/)[^"]+/) } }),
@@ -162,6 +168,28 @@ async function crawledDocument(world: World): Promise<string> {
 async function namedIn({ service }: World, path: string, pattern: RegExp): Promise<string> {
   const text = await (await fetch(`${service.url}${path}`)).text();
   return pattern.exec(text)?.[0] ?? raise(`${path} names no ${pattern}`);
+}
+
+async function consented(world: World): Promise<string> {
+  const admin = await world.admin();
+  // A workspace may have so many.
+  for (const { id, name } of (await world.asAdmin('GET', '/oauth-apps')).oauthApps) if (name === fleeting) await world.asAdmin('DELETE', `/oauth-apps/${id}`);
+  const app = await registerApp(world.service, admin, { name: fleeting, scopes: ['agents:read'] });
+  await tokensOf(world.service, app, admin, { scope: 'agents:read' });
+  return (await world.asAdmin('GET', '/oauth-grants')).grants[0].id;
+}
+
+async function verifyWebhook(world: World): Promise<string> {
+  // A workspace may have so many.
+  const [present] = (await world.asAdmin('GET', '/verify/webhooks')).webhooks;
+  return (present ?? (await world.asAdmin('POST', '/verify/webhooks', { url: `${world.siteUrl}/hook` }))).id;
+}
+
+async function verifyDelivery(world: World): Promise<Known> {
+  const webhookId = await verifyWebhook(world);
+  await world.asAdmin('POST', `/verify/webhooks/${webhookId}/test`);
+  const { deliveries } = await world.asAdmin('GET', `/verify/webhooks/${webhookId}/deliveries`);
+  return { caller: 'admin', params: { webhookId, deliveryId: deliveries[0].id } };
 }
 
 async function presignedUpload(world: World): Promise<Known & { readonly body: Uint8Array }> {
