@@ -3,15 +3,15 @@
 // neither command nor disk.
 
 import { rmSync } from 'node:fs';
-import { readConfig } from '../http/config.ts';
+import { readConfig } from '../http/process/config.ts';
 import { serve } from '../http/serve.ts';
 import { silentLog } from '../engine/runtime/log.ts';
 import { systemCaller } from '../engine/runtime/command.ts';
-import { register } from '../engine/joining.ts';
-import { claimNumber } from '../engine/phone-numbers.ts';
-import { takeSecrets } from '../engine/integrations.ts';
-import { freshSecrets, openSecrets } from '../http/workspace-secrets.ts';
-import { signatureOf } from '../http/signatures.ts';
+import { register } from '../engine/team/joining.ts';
+import { claimNumber } from '../engine/calls/phone-numbers.ts';
+import { takeSecrets } from '../engine/workspace/integrations.ts';
+import { freshSecrets, openSecrets } from '../http/secrets/workspace-secrets.ts';
+import { signatureOf } from '../http/signed/signatures.ts';
 import { addAgents } from '../test/support/calls.ts';
 import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';
 import { makeDataDir, startService } from './process.ts';

@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
-import { ConfigError, readConfig } from '../http/config.ts';
+import { ConfigError, readConfig } from '../http/process/config.ts';
 import { Api } from './api.ts';
 import { type AgentKey, businessHours, type Department, departments, owner, savedReplies, shop, sites, stories, type Story, team } from './demo-story.ts';
 import { addAgent, type Customer, openSession, password, type Person, startChat } from './scenario.ts';

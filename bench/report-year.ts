@@ -3,15 +3,15 @@
 
 import { createIds } from '../engine/runtime/ids.ts';
 import { systemClock } from '../engine/runtime/clock.ts';
-import { insertAgent } from '../store/agents.ts';
-import { insertContact } from '../store/contacts.ts';
-import { type ConversationRecord, insertConversation } from '../store/conversations.ts';
+import { insertAgent } from '../store/workspace/agents.ts';
+import { insertContact } from '../store/customers/contacts.ts';
+import { type ConversationRecord, insertConversation } from '../store/conversations/conversations.ts';
 import { Database } from '../store/database.ts';
-import { insertCompletion, insertGoal } from '../store/goals.ts';
-import { insertMessage } from '../store/messages.ts';
+import { insertCompletion, insertGoal } from '../store/growth/goals.ts';
+import { insertMessage } from '../store/conversations/messages.ts';
 import { workspaceMigrations } from '../store/migrations/workspace.ts';
-import { beginRebuild, buildNext, type Progress } from '../store/rollup-rebuild.ts';
-import { insertVisitor } from '../store/visitors.ts';
+import { beginRebuild, buildNext, type Progress } from '../store/reports/rebuild.ts';
+import { insertVisitor } from '../store/customers/visitors.ts';
 import { randomFrom } from '../test/support/seeded.ts';
 
 export interface YearSize {

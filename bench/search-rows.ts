@@ -3,10 +3,10 @@
 
 import { systemClock } from '../engine/runtime/clock.ts';
 import { createIds } from '../engine/runtime/ids.ts';
-import { type ConversationRecord, insertConversation } from '../store/conversations.ts';
+import { type ConversationRecord, insertConversation } from '../store/conversations/conversations.ts';
 import type { Database } from '../store/database.ts';
-import { insertMessage } from '../store/messages.ts';
-import { insertVisitor } from '../store/visitors.ts';
+import { insertMessage } from '../store/conversations/messages.ts';
+import { insertVisitor } from '../store/customers/visitors.ts';
 import { type Random, randomFrom } from '../test/support/seeded.ts';
 
 const vocabulary = 25_000;

@@ -5,7 +5,7 @@ import { rmSync, statSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { silentLog } from '../engine/runtime/log.ts';
-import { readConfig } from '../http/config.ts';
+import { readConfig } from '../http/process/config.ts';
 import { serve } from '../http/serve.ts';
 import { Database } from '../store/database.ts';
 import { type BenchOptions, percentile, type Row, row, runAlone } from './frame.ts';

@@ -1,9 +1,9 @@
 // The catalogue of events: what sockets and webhooks can be told, and who may be. Decisions 6. The AsyncAPI document and the
 // webhook subscriptions are made from this list; a type that is not in it does not compile as one.
 
-import type { Channel } from '../store/conversations.ts';
+import type { Channel } from '../store/conversations/conversations.ts';
 import type { Context } from './runtime/context.ts';
-import type { Scope } from './scopes.ts';
+import type { Scope } from './rights/scopes.ts';
 import { feedWebhooks } from './webhook-feed.ts';
 
 /** Who may be told of something in a conversation. Agents by the rules of access.ts; the visitor when it is theirs to know. */

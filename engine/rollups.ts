@@ -2,14 +2,14 @@
 // a conversation calls foldChange(): conversation.ts, messages.ts, and call.ts for calls that end; whoever writes a completion calls
 // foldCompletionOf(): goals.ts.
 
-import { callPhaseOf, type CallRecord } from '../store/calls.ts';
-import { campaignDifferences } from '../store/campaigns.ts';
-import type { ConversationRecord } from '../store/conversations.ts';
+import { callPhaseOf, type CallRecord } from '../store/calls/calls.ts';
+import { campaignDifferences } from '../store/growth/campaigns.ts';
+import type { ConversationRecord } from '../store/conversations/conversations.ts';
 import type { Database } from '../store/database.ts';
-import { deadlineSubjects } from '../store/deadlines.ts';
-import { foldCompletion, type ReportedCompletion } from '../store/goal-rollups.ts';
-import { beginRebuild, buildNext, differencesOfMonth, progressFrom, rebuildDeadline, reportedMonths, textOfProgress } from '../store/rollup-rebuild.ts';
-import { dayMs, foldConversation, type ReportedConversation } from '../store/rollups.ts';
+import { deadlineSubjects } from '../store/runtime/deadlines.ts';
+import { foldCompletion, type ReportedCompletion } from '../store/reports/goal-rollups.ts';
+import { beginRebuild, buildNext, differencesOfMonth, progressFrom, rebuildDeadline, reportedMonths, textOfProgress } from '../store/reports/rebuild.ts';
+import { dayMs, foldConversation, type ReportedConversation } from '../store/reports/rollups.ts';
 import { command } from './runtime/command.ts';
 import type { Context } from './runtime/context.ts';
 import type { DeadlineParams } from './runtime/deadlines.ts';

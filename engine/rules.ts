@@ -1,36 +1,36 @@
 // What the engine is told of the specification: which command each kind of deadline runs, and how each kind of outside work
 // is done. A new timer or a new kind of work is a line here.
 
-import { indexDeadline } from '../store/contacts.ts';
-import { rebuildDeadline } from '../store/rollup-rebuild.ts';
-import { type AttachmentCopy, copyKind, copyRetryDelaysMs, settleCopy } from './attachment-copies.ts';
-import { ringTimeoutDeadline } from './call.ts';
-import { noteFailedOrder } from './carrier-events.ts';
-import { callOrderKind, type CallOrderItem, callOrderRetryDelaysMs, numberReleaseKind, type NumberReleaseItem, numberReleaseRetryDelaysMs } from './carrier-orders.ts';
-import { crawlKind, crawlRetryDelaysMs, failCrawl } from './crawls.ts';
-import { endPeriod, periodDeadline } from './billing.ts';
-import { clearDeadline, clearDepartment } from './departments.ts';
-import { indexOlder } from './contacts.ts';
-import { type DomainCheck, domainCheckKind, pollDeadline, pollDomain, settleDomainCheck } from './email-domain.ts';
-import { expireAssignment, handshakeDeadline } from './handshake.ts';
-import { embedKind, embedRetryDelaysMs, sweep, sweepDeadline } from './knowledge.ts';
-import { keptOfMail, type Mail, mailKind, mailRetryDelaysMs } from './mail.ts';
-import { settleMail } from './mail-delivery.ts';
-import { maintain, maintenanceDeadline } from './maintenance.ts';
-import { awayDeadline, goAway } from './presence.ts';
-import { returnConversations, returnDeadline } from './returning.ts';
+import { indexDeadline } from '../store/customers/contacts.ts';
+import { rebuildDeadline } from '../store/reports/rebuild.ts';
+import { type AttachmentCopy, copyKind, copyRetryDelaysMs, settleCopy } from './tickets/attachment-copies.ts';
+import { ringTimeoutDeadline } from './conversations/call.ts';
+import { noteFailedOrder } from './calls/carrier-events.ts';
+import { callOrderKind, type CallOrderItem, callOrderRetryDelaysMs, numberReleaseKind, type NumberReleaseItem, numberReleaseRetryDelaysMs } from './conversations/carrier-orders.ts';
+import { crawlKind, crawlRetryDelaysMs, failCrawl } from './knowledge/crawls.ts';
+import { endPeriod, periodDeadline } from './workspace/billing.ts';
+import { clearDeadline, clearDepartment } from './team/departments.ts';
+import { indexOlder } from './customers/contacts.ts';
+import { type DomainCheck, domainCheckKind, pollDeadline, pollDomain, settleDomainCheck } from './mail/email-domain.ts';
+import { expireAssignment, handshakeDeadline } from './conversations/handshake.ts';
+import { embedKind, embedRetryDelaysMs, sweep, sweepDeadline } from './knowledge/knowledge.ts';
+import { keptOfMail, type Mail, mailKind, mailRetryDelaysMs } from './mail/outgoing.ts';
+import { settleMail } from './tickets/delivery.ts';
+import { maintain, maintenanceDeadline } from './workspace/maintenance.ts';
+import { awayDeadline, goAway } from './team/presence.ts';
+import { returnConversations, returnDeadline } from './team/returning.ts';
 import { rebuildReports } from './rollups.ts';
-import { drainDeadline, drainOn } from './routing.ts';
+import { drainDeadline, drainOn } from './conversations/routing.ts';
 import type { DeadlineCommands } from './runtime/deadlines.ts';
 import type { Delivered, OutboxItem, OutboxKinds } from './runtime/outbox.ts';
-import { type Sms, smsKind, smsRetryDelaysMs } from './sms.ts';
-import { disableFailing, settleDelivery, webhookRetryDelaysMs } from './webhook-deliveries.ts';
+import { type Sms, smsKind, smsRetryDelaysMs } from './calls/sms.ts';
+import { disableFailing, settleDelivery, webhookRetryDelaysMs } from './platform/webhook-deliveries.ts';
 import { webhookDeliveryKind } from './webhook-feed.ts';
-import { disableDeadline } from './webhooks.ts';
-import { autoClose, autoCloseAnewDeadline, autoCloseDeadline, closeAnew } from './status.ts';
-import { ringTimeout } from './unanswered.ts';
-import { expireUpload, removeObjectKind, removeObjectRetryDelaysMs, uploadDeadline } from './uploads.ts';
-import { codeKind, codeRetryDelaysMs, type CodeToSend, keptOfCode, settleCode } from './verification-delivery.ts';
+import { disableDeadline } from './platform/webhooks.ts';
+import { autoClose, autoCloseAnewDeadline, autoCloseDeadline, closeAnew } from './conversations/status.ts';
+import { ringTimeout } from './calls/unanswered.ts';
+import { expireUpload, removeObjectKind, removeObjectRetryDelaysMs, uploadDeadline } from './workspace/uploads.ts';
+import { codeKind, codeRetryDelaysMs, type CodeToSend, keptOfCode, settleCode } from './verification/delivery.ts';
 
 export const deadlineCommands: DeadlineCommands = {
   [awayDeadline]: goAway,

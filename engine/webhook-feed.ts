@@ -2,11 +2,11 @@
 // made the event, so that none is lost and none is told of what never was. Called by tell() for each event. Who may be told is asked
 // here, and again when it is sent.
 
-import { insertDelivery, type WebhookDelivery } from '../store/webhook-deliveries.ts';
-import { allWebhooks, type WebhookFeed, type WebhookRecord } from '../store/webhooks.ts';
+import { insertDelivery, type WebhookDelivery } from '../store/platform/webhook-deliveries.ts';
+import { allWebhooks, type WebhookFeed, type WebhookRecord } from '../store/platform/webhooks.ts';
 import type { Context, View } from './runtime/context.ts';
 import type { ActorKind } from './runtime/registry.ts';
-import { localRightsOf, mayBeTold, type Telling } from './webhook-rights.ts';
+import { localRightsOf, mayBeTold, type Telling } from './rights/webhook-rights.ts';
 
 export const webhookDeliveryKind = 'webhook';
 

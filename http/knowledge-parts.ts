@@ -3,20 +3,20 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RetrievalPorts } from '../engine/retrieval.ts';
-import { type Crawler, createCrawler, robotName } from '../workers/crawler.ts';
-import { createEmbedder, type Embedder } from '../workers/embedder.ts';
-import { createImageSource, type ImageSource } from '../workers/image-source.ts';
-import { findModel, modelsBelow } from '../workers/models.ts';
-import { createPageReader } from '../workers/page-reader.ts';
+import type { RetrievalPorts } from '../engine/knowledge/retrieval.ts';
+import { type Crawler, createCrawler, robotName } from '../workers/knowledge/crawler.ts';
+import { createEmbedder, type Embedder } from '../workers/knowledge/embedder.ts';
+import { createImageSource, type ImageSource } from '../workers/files/image-source.ts';
+import { findModel, modelsBelow } from '../workers/knowledge/models.ts';
+import { createPageReader } from '../workers/knowledge/page-reader.ts';
 import { createFetcher, type Fetcher } from '../workers/providers/fetcher.ts';
 import { dnsResolver, type isPublicAddress, systemResolver } from '../workers/providers/host-resolver.ts';
 import { diskObjects } from '../workers/providers/objects-disk.ts';
 import { movedObjects } from '../workers/providers/objects-moved.ts';
 import { s3Objects } from '../workers/providers/objects-s3.ts';
 import type { ObjectStore } from '../workers/providers/objects.ts';
-import { createRetriever } from '../workers/retriever.ts';
-import { type Config, ConfigError } from './config.ts';
+import { createRetriever } from '../workers/knowledge/retriever.ts';
+import { type Config, ConfigError } from './process/config.ts';
 
 export interface KnowledgeOptions {
   /** The shortest pause of a crawl between two requests; a server of one's own needs none. */

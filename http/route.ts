@@ -2,12 +2,12 @@
 // check, its socket method and its place in the OpenAPI document.
 
 import type { Static, TSchema } from 'typebox';
-import type { Feature } from '../engine/entitlements.ts';
+import type { Feature } from '../engine/workspace/entitlements.ts';
 import type { Slug } from '../engine/errors.ts';
 import type { Caller } from '../engine/runtime/command.ts';
 import type { View } from '../engine/runtime/context.ts';
-import type { Streamed } from './body-streams.ts';
-import type { Grant, Scope } from '../engine/scopes.ts';
+import type { Streamed } from './pipeline/body-streams.ts';
+import type { Grant, Scope } from '../engine/rights/scopes.ts';
 import type { Services } from './services.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -58,7 +58,7 @@ export type RateRule =
   /** The network that the address belongs to: an IPv4 address, an IPv6 /64. The /48 around that has a larger one. */
   | { readonly by: 'ip'; readonly perMinute: number }
   /**
-   * The account that is signed in to: counted by the handler (http/sign-in-guard.ts), which knows whose browser it is, once the request is
+   * The account that is signed in to: counted by the handler (http/limits/sign-in-guard.ts), which knows whose browser it is, once the request is
    * known to be valid. Before that its network is counted. `budget`: the operation whose budget it shares.
    */
   | { readonly by: 'account'; readonly perMinute: number; readonly networkPerMinute: number; readonly budget?: string };

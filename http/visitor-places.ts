@@ -1,7 +1,7 @@
 // Where a visitor is, as its record has it: by the database of places where there is one, else the country that a proxy in front says, which is
 // believed as far as the proxy is (TRUST_PROXY). Null is not known.
 
-import type { Places } from '../workers/places.ts';
+import type { Places } from '../workers/providers/places.ts';
 import type { Call } from './route.ts';
 
 export interface VisitorPlace {

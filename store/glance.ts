@@ -2,16 +2,16 @@
 // secret to prove a key by. Read by a thread, on a connection of its own, so that a start opens no file on the loop.
 
 import { statSync } from 'node:fs';
-import { isAnyAgentOnline } from './agents.ts';
+import { isAnyAgentOnline } from './workspace/agents.ts';
 import { Database } from './database.ts';
-import { earliestDeadlineAt } from './deadlines.ts';
-import { findEmailDomain } from './email-domains.ts';
-import { findKbBase } from './kb-chunks.ts';
-import { nextWithoutEmbedding } from './kb-documents.ts';
+import { earliestDeadlineAt } from './runtime/deadlines.ts';
+import { findEmailDomain } from './mail/email-domains.ts';
+import { findKbBase } from './knowledge/chunks.ts';
+import { nextWithoutEmbedding } from './knowledge/documents.ts';
 import { workspaceMigrations } from './migrations/workspace.ts';
-import { earliestOutboxAt } from './outbox.ts';
-import { aSealedSecret, type SealedRow } from './sealed-secrets.ts';
-import { findWorkspace } from './workspaces.ts';
+import { earliestOutboxAt } from './runtime/outbox.ts';
+import { aSealedSecret, type SealedRow } from './workspace/sealed-secrets.ts';
+import { findWorkspace } from './workspace/workspaces.ts';
 
 /** `current` alone can be looked into; an `old` file is brought up to date by opening it. */
 export type Glance =

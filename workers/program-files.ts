@@ -10,7 +10,7 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
 /** True in the executable. */
 export const isExecutable = isSea();
 
-/** `file` is the thread's source, such as `new URL('./reader-thread.ts', import.meta.url)`. The executable holds a bundle of each under its name. */
+/** `file` is the thread's source, such as `new URL('./reader/reader-thread.ts', import.meta.url)`. The executable holds a bundle of each under its name. */
 export function startThread(file: URL, options: WorkerOptions): Worker {
   if (!isExecutable) return new Worker(file, options);
   return new Worker(getAsset(threadAsset(file.pathname), 'utf8'), { ...options, eval: true });

@@ -3,10 +3,10 @@
 // the lane undoes its rows, its states and effects are dropped with this object.
 
 import type { Database } from '../../store/database.ts';
-import { deleteDeadline, putDeadline } from '../../store/deadlines.ts';
-import { insertEvent } from '../../store/events.ts';
-import { hastenOutbox, insertOutbox } from '../../store/outbox.ts';
-import { insertAudit } from '../../store/audit.ts';
+import { deleteDeadline, putDeadline } from '../../store/runtime/deadlines.ts';
+import { insertEvent } from '../../store/runtime/events.ts';
+import { hastenOutbox, insertOutbox } from '../../store/runtime/outbox.ts';
+import { insertAudit } from '../../store/runtime/audit.ts';
 import { isoTime } from './clock.ts';
 import type { Caller } from './command.ts';
 import type { Ids } from './ids.ts';

@@ -2,7 +2,7 @@
 // once, the others on time. Its command deletes the row and acts in one transaction, so it happens once; one that fails is
 // put off alone, and holds up no other.
 
-import { type DeadlineRow, deleteDeadline, dueDeadlines, findDeadline, putDeadline } from '../../store/deadlines.ts';
+import { type DeadlineRow, deleteDeadline, dueDeadlines, findDeadline, putDeadline } from '../../store/runtime/deadlines.ts';
 import { Alarms } from './alarms.ts';
 import { type Clock, isoTime } from './clock.ts';
 import { command, type CommandDefinition, systemCaller } from './command.ts';

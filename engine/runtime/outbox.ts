@@ -3,7 +3,7 @@
 // deed and the row that records it repeats the deed under the same id, by which the receiver can tell.
 
 import { isStorageFailure } from '../../store/database.ts';
-import { type OutboxRow, dueOutbox, earliestOutboxAt, findOutbox, updateOutbox } from '../../store/outbox.ts';
+import { type OutboxRow, dueOutbox, earliestOutboxAt, findOutbox, updateOutbox } from '../../store/runtime/outbox.ts';
 import { Alarms } from './alarms.ts';
 import { type Clock, isoTime } from './clock.ts';
 import { command, systemCaller } from './command.ts';

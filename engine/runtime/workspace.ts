@@ -3,9 +3,9 @@
 // process lives, also while its file is parked, so that who waits for something may keep it, or a view of it.
 
 import type { Database } from '../../store/database.ts';
-import { earliestDeadlineAt } from '../../store/deadlines.ts';
-import { newestSeq } from '../../store/events.ts';
-import { earliestOutboxAt } from '../../store/outbox.ts';
+import { earliestDeadlineAt } from '../../store/runtime/deadlines.ts';
+import { newestSeq } from '../../store/runtime/events.ts';
+import { earliestOutboxAt } from '../../store/runtime/outbox.ts';
 import { type Clock, isoTime } from './clock.ts';
 import type { Caller, CommandDefinition } from './command.ts';
 import { type Ceilings, Context, type ContextHost, type PublishedEvent, type View } from './context.ts';

@@ -3,11 +3,11 @@
 import { randomBytes } from 'node:crypto';
 import { setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
-import { backup, type BackupOptions } from '../../engine/backup.ts';
-import { secretsKeyName } from '../../engine/soundness.ts';
-import { createSecretBox } from '../../workers/secret-box.ts';
-import { type Config, readConfig } from '../config.ts';
-import { readKeptSecret } from '../data-folder.ts';
+import { backup, type BackupOptions } from '../../engine/operations/backup.ts';
+import { secretsKeyName } from '../../engine/operations/soundness.ts';
+import { createSecretBox } from '../../workers/secrets/secret-box.ts';
+import { type Config, readConfig } from '../process/config.ts';
+import { readKeptSecret } from '../process/data-folder.ts';
 import { type Command, exitCodes, say, textOf } from './command.ts';
 import { createProgress } from './progress.ts';
 import { programVersion } from '../../workers/program-files.ts';

@@ -1,8 +1,8 @@
 // `switchboard config check`: what the settings are, by the names that the environment has, with every secret left out; or which one cannot
 // be used.
 
-import { type Config, readConfig } from '../config.ts';
-import { settingNames, unknownSettings } from '../setting-names.ts';
+import { type Config, readConfig } from '../process/config.ts';
+import { settingNames, unknownSettings } from '../process/setting-names.ts';
 import { type Command, exitCodes, say } from './command.ts';
 import { warningsOf } from './config-warnings.ts';
 

@@ -1,6 +1,6 @@
 // What an operator should know of settings that are sound and may still not be what was meant. Said at start and by `config check`.
 
-import { type Config, isForThisMachine, isLoopback } from '../config.ts';
+import { type Config, isForThisMachine, isLoopback } from '../process/config.ts';
 
 export function warningsOf(config: Config): string[] {
   return [

@@ -1,14 +1,14 @@
 // `switchboard erase`: one contact, or one workspace, for good. The service must not run, since it keeps what it reads in memory.
 
 import { resolve } from 'node:path';
-import { eraseContactOf, type ErasureOptions, eraseWorkspace, numbersHeld } from '../../engine/erasure.ts';
+import { eraseContactOf, type ErasureOptions, eraseWorkspace, numbersHeld } from '../../engine/operations/erasure.ts';
 import { systemClock } from '../../engine/runtime/clock.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
-import { workspacePath } from '../../engine/soundness.ts';
+import { workspacePath } from '../../engine/operations/soundness.ts';
 import { Database } from '../../store/database.ts';
-import { contactsNamed } from '../../store/erasure.ts';
-import { readConfig } from '../config.ts';
-import { doWhole, holdDataFolder, takeDataFolder, unfinishedDeed } from '../data-folder.ts';
+import { contactsNamed } from '../../store/operations/erasure.ts';
+import { readConfig } from '../process/config.ts';
+import { doWhole, holdDataFolder, takeDataFolder, unfinishedDeed } from '../process/data-folder.ts';
 import { type Command, exitCodes, ProgramError, say, textOf } from './command.ts';
 import { workspaceNamed } from './workspace-named.ts';
 

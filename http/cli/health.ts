@@ -2,8 +2,8 @@
 
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
-import { readConfig } from '../config.ts';
-import { reachableHost, urlAt } from '../listening.ts';
+import { readConfig } from '../process/config.ts';
+import { reachableHost, urlAt } from '../edge/listening.ts';
 import { type Command, exitCodes, ProgramError, say } from './command.ts';
 
 const timeoutMs = 5000;

@@ -2,9 +2,9 @@
 
 import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { readConfig } from '../config.ts';
-import { readKeptSecret } from '../data-folder.ts';
-import { createRegistrationCodes } from '../registration-codes.ts';
+import { readConfig } from '../process/config.ts';
+import { readKeptSecret } from '../process/data-folder.ts';
+import { createRegistrationCodes } from '../signed/registration-codes.ts';
 import { type Command, exitCodes, ProgramError, say, textOf } from './command.ts';
 
 const dayMs = 24 * 3600_000;

@@ -1,8 +1,8 @@
 // `switchboard model pull`: a model for embeddings, brought to the data folder before it is used.
 
 import { join, resolve } from 'node:path';
-import { pullModel } from '../../workers/model-pull.ts';
-import { readConfig } from '../config.ts';
+import { pullModel } from '../../workers/knowledge/model-pull.ts';
+import { readConfig } from '../process/config.ts';
 import { type Command, exitCodes, say } from './command.ts';
 
 export const command: Command = {

@@ -2,17 +2,17 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { repairDirectory } from '../../engine/repair.ts';
+import { repairDirectory } from '../../engine/operations/repair.ts';
 import { systemClock } from '../../engine/runtime/clock.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
-import { countSealed, withFile } from '../../engine/sealed-proof.ts';
-import { directoryPath, workspaceIdsIn, workspacePath } from '../../engine/soundness.ts';
+import { countSealed, withFile } from '../../engine/operations/sealed-proof.ts';
+import { directoryPath, workspaceIdsIn, workspacePath } from '../../engine/operations/soundness.ts';
 import { Database } from '../../store/database.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
-import { createSecretBox } from '../../workers/secret-box.ts';
-import { readConfig } from '../config.ts';
-import { takeDataFolder } from '../data-folder.ts';
-import { acceptKeys, folderKeyList, keyFault, type KeyedFolder, standOf } from '../folder-keys.ts';
+import { createSecretBox } from '../../workers/secrets/secret-box.ts';
+import { readConfig } from '../process/config.ts';
+import { takeDataFolder } from '../process/data-folder.ts';
+import { acceptKeys, folderKeyList, keyFault, type KeyedFolder, standOf } from '../process/folder-keys.ts';
 import { type Command, exitCodes, ProgramError, say } from './command.ts';
 
 export const command: Command = {

@@ -5,12 +5,12 @@ import { resolve } from 'node:path';
 import { comparable } from '../../engine/mail-addresses.ts';
 import { systemClock } from '../../engine/runtime/clock.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
-import { resetSecondFactorsOf } from '../../engine/second-factor-reset.ts';
-import { directoryPath } from '../../engine/soundness.ts';
+import { resetSecondFactorsOf } from '../../engine/operations/second-factor-reset.ts';
+import { directoryPath } from '../../engine/operations/soundness.ts';
 import { Database } from '../../store/database.ts';
-import { type DirectoryEmail, findDirectoryEmail } from '../../store/directory.ts';
-import { readConfig } from '../config.ts';
-import { takeDataFolder } from '../data-folder.ts';
+import { type DirectoryEmail, findDirectoryEmail } from '../../store/directory/directory.ts';
+import { readConfig } from '../process/config.ts';
+import { takeDataFolder } from '../process/data-folder.ts';
 import { type Command, exitCodes, ProgramError, say } from './command.ts';
 
 export const command: Command = {

@@ -2,19 +2,19 @@
 
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { BackupUnusable, type Manifest, readBackup } from '../../engine/backup.ts';
-import { isEmptyDataFolder, restoreAll, type RestoreOptions, restoreWorkspace } from '../../engine/restore.ts';
+import { BackupUnusable, type Manifest, readBackup } from '../../engine/operations/backup.ts';
+import { isEmptyDataFolder, restoreAll, type RestoreOptions, restoreWorkspace } from '../../engine/operations/restore.ts';
 import { systemClock } from '../../engine/runtime/clock.ts';
 import { createIds } from '../../engine/runtime/ids.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
-import { directoryPath, secretsKeyName, workspaceIdsIn } from '../../engine/soundness.ts';
+import { directoryPath, secretsKeyName, workspaceIdsIn } from '../../engine/operations/soundness.ts';
 import { Database } from '../../store/database.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
-import { createSecretBox } from '../../workers/secret-box.ts';
-import { type Config, readConfig } from '../config.ts';
-import { doWhole, holdDataFolder, readKeptSecret, unfinishedDeed } from '../data-folder.ts';
-import { requireDirectory, requireKnown } from '../folder-faults.ts';
-import { takeKeys } from '../folder-keys.ts';
+import { createSecretBox } from '../../workers/secrets/secret-box.ts';
+import { type Config, readConfig } from '../process/config.ts';
+import { doWhole, holdDataFolder, readKeptSecret, unfinishedDeed } from '../process/data-folder.ts';
+import { requireDirectory, requireKnown } from '../process/folder-faults.ts';
+import { takeKeys } from '../process/folder-keys.ts';
 import { type Command, exitCodes, ProgramError, say, textOf } from './command.ts';
 import { createProgress } from './progress.ts';
 

@@ -1,9 +1,9 @@
 // `switchboard serve`: settings from the environment, the service, and a stop on SIGTERM or SIGINT within ten seconds.
 
 import { resolve } from 'node:path';
-import { type Config, readConfig } from '../config.ts';
-import { isEveryAddress, urlAt } from '../listening.ts';
-import { unknownSettings } from '../setting-names.ts';
+import { type Config, readConfig } from '../process/config.ts';
+import { isEveryAddress, urlAt } from '../edge/listening.ts';
+import { unknownSettings } from '../process/setting-names.ts';
 import type { Running } from '../serve.ts';
 import { type Command, exitCodes, say } from './command.ts';
 import { warningsOf } from './config-warnings.ts';
@@ -20,7 +20,7 @@ export const command: Command = {
     for (const { name, meant } of unknownSettings(process.env)) process.stderr.write(`switchboard: there is no setting ${name}; is ${meant} meant?\n`);
     // What is large is loaded when it is known to be needed.
     const { serve } = await import('../serve.ts');
-    const { keepMemoryLow, releaseMemory } = await import('../memory.ts');
+    const { keepMemoryLow, releaseMemory } = await import('../process/memory.ts');
     const running = await serve({ config });
     // Before anybody is told that it runs: whoever was told may stop it at once.
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {

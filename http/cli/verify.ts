@@ -3,14 +3,14 @@
 import { existsSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { join, resolve } from 'node:path';
-import { countSealed, type Opener } from '../../engine/sealed-proof.ts';
-import { directoryPath, type Finding, madeWorkspaceIdsIn, secretsKeyName, verifyAgreement, verifyDirectory, verifyWorkspace, workspacePath } from '../../engine/soundness.ts';
+import { countSealed, type Opener } from '../../engine/operations/sealed-proof.ts';
+import { directoryPath, type Finding, madeWorkspaceIdsIn, secretsKeyName, verifyAgreement, verifyDirectory, verifyWorkspace, workspacePath } from '../../engine/operations/soundness.ts';
 import { Database } from '../../store/database.ts';
 import { searchIndexFaults } from '../../workers/search/soundness.ts';
-import { createSecretBox } from '../../workers/secret-box.ts';
-import { type Config, readConfig } from '../config.ts';
-import { isInUse, readKeptSecret, unfinishedDeed } from '../data-folder.ts';
-import { folderKeyList, keyFault, type KeyedFolder, standOf } from '../folder-keys.ts';
+import { createSecretBox } from '../../workers/secrets/secret-box.ts';
+import { type Config, readConfig } from '../process/config.ts';
+import { isInUse, readKeptSecret, unfinishedDeed } from '../process/data-folder.ts';
+import { folderKeyList, keyFault, type KeyedFolder, standOf } from '../process/folder-keys.ts';
 import { type Command, exitCodes, ProgramError, say } from './command.ts';
 import { createProgress } from './progress.ts';
 

@@ -1,9 +1,9 @@
 // The workspace that an operator names by its id or its subdomain.
 
 import { existsSync } from 'node:fs';
-import { directoryPath } from '../../engine/soundness.ts';
+import { directoryPath } from '../../engine/operations/soundness.ts';
 import { Database } from '../../store/database.ts';
-import { type DirectoryWorkspace, findDirectoryWorkspace, findDirectoryWorkspaceBySubdomain } from '../../store/directory.ts';
+import { type DirectoryWorkspace, findDirectoryWorkspace, findDirectoryWorkspaceBySubdomain } from '../../store/directory/directory.ts';
 import { ProgramError } from './command.ts';
 
 /** Throws ProgramError when there is none. */

@@ -9,8 +9,8 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { bundleForBrowsers, bundlePages, pagesAsset, scriptAsset } from '../../workers/browser-bundler.ts';
 import { threadAsset } from '../../workers/program-files.ts';
-import { pageEntries } from '../page-files.ts';
-import { createWidgetFiles } from '../widget-files.ts';
+import { pageEntries } from '../browser/page-files.ts';
+import { createWidgetFiles } from '../browser/widget-files.ts';
 import { nativeAddons, nativeFiles } from './native-addons.ts';
 
 const root = resolve(import.meta.dirname, '../..');

@@ -2,9 +2,9 @@
 // itself is loaded: these are types alone.
 
 import type { Static, TSchema } from 'typebox';
-import type * as records from '../record-schemas.ts';
-import type * as reports from '../report-schemas.ts';
-import type * as schemas from '../schemas.ts';
+import type * as records from '../schemas/records.ts';
+import type * as reports from '../schemas/reports.ts';
+import type * as schemas from '../schemas/shared.ts';
 
 /** Who signed in is told every member, also those that a key or an app may be left without. */
 type Whole<Schema extends TSchema> = Required<Static<Schema>>;

@@ -1,21 +1,21 @@
 // Agents and oneself. Specification 4.7, decisions 4.7.
 
 import Type from 'typebox';
-import { type AgentChanges, changeAgent, countAskedAddress, deactivateAgent, inviteAgent, listAgents, resendInvite } from '../../engine/agents.ts';
-import { callingAgent, requireAdmin } from '../../engine/access.ts';
+import { type AgentChanges, changeAgent, countAskedAddress, deactivateAgent, inviteAgent, listAgents, resendInvite } from '../../engine/team/agents.ts';
+import { callingAgent, requireAdmin } from '../../engine/workspace/access.ts';
 import { refuse } from '../../engine/errors.ts';
 import { maxDepartments } from '../../engine/limits.ts';
-import { permissionsOf } from '../../engine/permissions.ts';
-import { setOwnStatus } from '../../engine/presence.ts';
-import { workspaceHours } from '../../engine/office-hours.ts';
-import { agentView, requireAgent, theRoster } from '../../engine/roster.ts';
+import { permissionsOf } from '../../engine/workspace/permissions.ts';
+import { setOwnStatus } from '../../engine/team/presence.ts';
+import { workspaceHours } from '../../engine/workspace/office-hours.ts';
+import { agentView, requireAgent, theRoster } from '../../engine/workspace/roster.ts';
 import type { Caller } from '../../engine/runtime/command.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
-import type { AgentRecord } from '../../store/agents.ts';
-import { theWorkspace, workspaceView } from '../../engine/workspace.ts';
-import { byCreated, pageOf } from '../cursor.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
+import { theWorkspace, workspaceView } from '../../engine/workspace/workspace.ts';
+import { byCreated, pageOf } from '../pipeline/cursor.ts';
 import { route } from '../route.ts';
-import { Agent, AgentChannel, AgentStatus, CursorQuery, Email, Id, InviteStatus, Name, NextCursor, nullable, Role, Url } from '../schemas.ts';
+import { Agent, AgentChannel, AgentStatus, CursorQuery, Email, Id, InviteStatus, Name, NextCursor, nullable, Role, Url } from '../schemas/shared.ts';
 
 const GroupIds = Type.Array(Id, { maxItems: maxDepartments });
 const Channels = Type.Array(AgentChannel, { maxItems: 3 });

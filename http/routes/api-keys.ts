@@ -1,11 +1,11 @@
 // API keys. Decisions 4.21.
 
 import Type from 'typebox';
-import { createApiKey, listApiKeys, revokeApiKey } from '../../engine/api-keys.ts';
-import { scopeNames } from '../../engine/scopes.ts';
-import { ApiKey } from '../record-schemas.ts';
+import { createApiKey, listApiKeys, revokeApiKey } from '../../engine/platform/api-keys.ts';
+import { scopeNames } from '../../engine/rights/scopes.ts';
+import { ApiKey } from '../schemas/records.ts';
 import { route } from '../route.ts';
-import { Id, Name } from '../schemas.ts';
+import { Id, Name } from '../schemas/shared.ts';
 
 const GrantedScope = Type.Enum([...scopeNames, '*']);
 const GivenKey = Type.Object({ ...ApiKey.properties, scopes: Type.Array(GrantedScope) });

@@ -2,23 +2,23 @@
 
 import Type from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';
-import { join, logout, register, requestReset, requireInvited, requireResetting, resetPassword, signIn } from '../../engine/joining.ts';
-import { workspaceIdIn } from '../../engine/locator.ts';
+import { join, logout, register, requestReset, requireInvited, requireResetting, resetPassword, signIn } from '../../engine/team/joining.ts';
+import { workspaceIdIn } from '../../engine/directory/locator.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import type { View } from '../../engine/runtime/context.ts';
-import { hostNameOf } from '../../engine/sites.ts';
-import { modeNow, requireMayRegister } from '../../engine/registration.ts';
+import { hostNameOf } from '../../engine/workspace/sites.ts';
+import { modeNow, requireMayRegister } from '../../engine/directory/registration.ts';
 import { slugOf } from '../../engine/text.ts';
-import { theWorkspace } from '../../engine/workspace.ts';
-import { ceilingsOf } from '../config.ts';
-import { AnyPassword, Password, requireStrong } from '../passwords.ts';
+import { theWorkspace } from '../../engine/workspace/workspace.ts';
+import { ceilingsOf } from '../process/config.ts';
+import { AnyPassword, Password, requireStrong } from '../secrets/passwords.ts';
 import { route } from '../route.ts';
-import { Email, Name, TypedUrl } from '../schemas.ts';
+import { Email, Name, TypedUrl } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
-import { finishOrAsk } from '../second-factors.ts';
-import { findAgent, findByPassword, tryAt } from '../sign-in.ts';
-import { answerSignedIn, Browser, SignedInAnswer, signingOf } from '../signed-in.ts';
-import { signInsPerMinute, signInsPerNetwork } from '../sign-in-guard.ts';
+import { finishOrAsk } from '../secrets/second-factors.ts';
+import { findAgent, findByPassword, tryAt } from '../secrets/sign-in.ts';
+import { answerSignedIn, Browser, SignedInAnswer, signingOf } from '../secrets/signed-in.ts';
+import { signInsPerMinute, signInsPerNetwork } from '../limits/sign-in-guard.ts';
 
 const InviteCode = Type.String({ minLength: 1, maxLength: 200, description: 'Where new workspaces are taken by invitation: what `switchboard invite` made.' });
 const readsPerMinute = 120;

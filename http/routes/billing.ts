@@ -2,18 +2,18 @@
 // what came of it.
 
 import Type, { type Static } from 'typebox';
-import { cancelSubscription, changePlan, keepCustomer, readStanding, requireChangeable, requireLive, requireSeatsFor, setAddons, type SubscriptionView, takeProvided } from '../../engine/billing.ts';
+import { cancelSubscription, changePlan, keepCustomer, readStanding, requireChangeable, requireLive, requireSeatsFor, setAddons, type SubscriptionView, takeProvided } from '../../engine/workspace/billing.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
-import { requireAgent } from '../../engine/roster.ts';
+import { requireAgent } from '../../engine/workspace/roster.ts';
 import type { Caller } from '../../engine/runtime/command.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import type { View } from '../../engine/runtime/context.ts';
-import { isLocking, isOver, theSubscription } from '../../engine/subscription.ts';
-import { theWorkspace } from '../../engine/workspace.ts';
+import { isLocking, isOver, theSubscription } from '../../engine/workspace/subscription.ts';
+import { theWorkspace } from '../../engine/workspace/workspace.ts';
 import type { BillingProvider, ProvidedSubscription } from '../../workers/providers/billing.ts';
-import { Addon, BillingInterval, Invoice, Standing, Subscription } from '../record-schemas.ts';
+import { Addon, BillingInterval, Invoice, Standing, Subscription } from '../schemas/records.ts';
 import { type Call, route } from '../route.ts';
-import { Url } from '../schemas.ts';
+import { Url } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
 
 const maxInvoices = 100;

@@ -1,11 +1,11 @@
 // Calls and voicemails. Specification 4.8, decisions 4.8.
 
 import Type, { type TSchema } from 'typebox';
-import { answerCall, hangUp, holdCall, listCalls, readCall, transferCall } from '../../engine/calls.ts';
-import { listenToVoicemail, listVoicemails } from '../../engine/voicemails.ts';
-import { byCreated, pageOf, parseTime } from '../cursor.ts';
+import { answerCall, hangUp, holdCall, listCalls, readCall, transferCall } from '../../engine/calls/actions.ts';
+import { listenToVoicemail, listVoicemails } from '../../engine/calls/voicemails.ts';
+import { byCreated, pageOf, parseTime } from '../pipeline/cursor.ts';
 import { route } from '../route.ts';
-import { Call, ConversationStatus, CursorQuery, ExpectedVersion, Id, NextCursor, Voicemail } from '../schemas.ts';
+import { Call, ConversationStatus, CursorQuery, ExpectedVersion, Id, NextCursor, Voicemail } from '../schemas/shared.ts';
 
 const ById = Type.Object({ conversationId: Id });
 

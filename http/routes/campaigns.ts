@@ -1,10 +1,10 @@
 // Campaigns as admins write them. Specification 4.4.
 
 import Type from 'typebox';
-import { archiveCampaign, changeCampaign, createCampaign, duplicateCampaign, listCampaigns, readCampaign } from '../../engine/campaigns.ts';
-import { Campaign, CampaignStatus, TriggerRulesInput } from '../record-schemas.ts';
+import { archiveCampaign, changeCampaign, createCampaign, duplicateCampaign, listCampaigns, readCampaign } from '../../engine/growth/campaigns.ts';
+import { Campaign, CampaignStatus, TriggerRulesInput } from '../schemas/records.ts';
 import { route } from '../route.ts';
-import { CampaignContentInput, Id, Name } from '../schemas.ts';
+import { CampaignContentInput, Id, Name } from '../schemas/shared.ts';
 
 const ById = Type.Object({ campaignId: Id });
 const reading = { kind: 'agent', scope: null, feature: 'campaigns' } as const;

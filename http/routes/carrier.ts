@@ -2,16 +2,16 @@
 // signed it is found before what it says is read. Decisions 4.8.
 
 import Type, { type Static } from 'typebox';
-import { type CarrierAnswer, takeCarrierEvent } from '../../engine/carrier-events.ts';
+import { type CarrierAnswer, takeCarrierEvent } from '../../engine/calls/carrier-events.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
-import { workspacesOfNumber } from '../../engine/number-directory.ts';
+import { workspacesOfNumber } from '../../engine/directory/numbers.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
-import { findCallIdByCarrier } from '../../store/calls.ts';
+import { findCallIdByCarrier } from '../../store/calls/calls.ts';
 import type { CarrierEvent, CarrierHooks, HookName } from '../../workers/providers/carrier.ts';
 import { type RawRequest, route, type Signer } from '../route.ts';
-import { E164, Id, nullable, Url } from '../schemas.ts';
+import { E164, Id, nullable, Url } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
-import { openSecret } from '../workspace-secrets.ts';
+import { openSecret } from '../secrets/workspace-secrets.ts';
 
 const Delivery = Type.Object({
   type: Type.Enum(['ringing', 'ended', 'voicemail_left', 'recording_ready']),

@@ -1,14 +1,14 @@
 // The shop behind a workspace: where it is asked, and what it knows of a visitor. Decisions 4.12.
 
 import Type from 'typebox';
-import { noteEnrichment, setCommerce } from '../../engine/enrichment.ts';
+import { noteEnrichment, setCommerce } from '../../engine/customers/enrichment.ts';
 import { refuse } from '../../engine/errors.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
-import { visitorKind } from '../../engine/visitors.ts';
-import { findCommerce } from '../../store/commerce.ts';
-import { Commerce } from '../record-schemas.ts';
+import { visitorKind } from '../../engine/customers/visitors.ts';
+import { findCommerce } from '../../store/customers/commerce.ts';
+import { Commerce } from '../schemas/records.ts';
 import { route } from '../route.ts';
-import { Id, line, nullable, Url } from '../schemas.ts';
+import { Id, line, nullable, Url } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
 
 const Secret = Type.String({ minLength: 16, maxLength: 200, description: 'X-Signature of what we ask is made with it: sha256= and the HMAC-SHA256 of the body, in hex.' });

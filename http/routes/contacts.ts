@@ -1,10 +1,10 @@
 // The customer directory. Specification 4.12.
 
 import Type from 'typebox';
-import { changeContact, createContact, listContacts, readContact } from '../../engine/contacts.ts';
-import { defaultLimit } from '../cursor.ts';
+import { changeContact, createContact, listContacts, readContact } from '../../engine/customers/contacts.ts';
+import { defaultLimit } from '../pipeline/cursor.ts';
 import { route } from '../route.ts';
-import { Contact, E164, Email, HistoryItem, Id, line, Name, nullable, Tags } from '../schemas.ts';
+import { Contact, E164, Email, HistoryItem, Id, line, Name, nullable, Tags } from '../schemas/shared.ts';
 
 const Company = line(200);
 const CustomFields = Type.Record(Type.String({ pattern: '^[^\\x00-\\x1f]{1,64}$' }), Type.Union([Type.String({ maxLength: 1000 }), Type.Number(), Type.Boolean(), Type.Null()]), {

@@ -1,17 +1,17 @@
 // What the reader thread answers of conversations: the search, and the whole record. Specification 4.5, decisions 4.5.
 
 import Type from 'typebox';
-import { callingAgent, reachOf, reaches } from '../../engine/access.ts';
-import { conversationKind, requireReachable } from '../../engine/conversation.ts';
+import { callingAgent, reachOf, reaches } from '../../engine/workspace/access.ts';
+import { conversationKind, requireReachable } from '../../engine/conversations/conversation.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
-import { noteConversationExport } from '../../engine/exports.ts';
+import { noteConversationExport } from '../../engine/operations/exports.ts';
 import type { View } from '../../engine/runtime/context.ts';
-import { isAllowed } from '../../engine/scopes.ts';
-import { exportConversation } from '../conversation-export.ts';
-import { type Asker, askerOf, rightsOfAsker } from '../rights-now.ts';
+import { isAllowed } from '../../engine/rights/scopes.ts';
+import { exportConversation } from '../exports/conversation-export.ts';
+import { type Asker, askerOf, rightsOfAsker } from '../pipeline/rights-now.ts';
 import { route } from '../route.ts';
-import { Channel, Contact, Conversation, Id, Message, Note, nullable, RequestedStatus, SearchRow, StoredEvent, Visitor } from '../schemas.ts';
-import { behind } from '../scoped-members.ts';
+import { Channel, Contact, Conversation, Id, Message, Note, nullable, RequestedStatus, SearchRow, StoredEvent, Visitor } from '../schemas/shared.ts';
+import { behind } from '../schemas/scoped-members.ts';
 import type { Services } from '../services.ts';
 
 const maxSearchRows = 50;

@@ -1,19 +1,19 @@
 // Conversations: lists, messages, status, assignment, notes. Specification 4.5, decisions 4.5.
 
 import Type, { type TSchema } from 'typebox';
-import { listQueue, listRecentlyClosed, listSpam, readConversation, setTags } from '../../engine/conversations.ts';
-import { acceptAssignment, assignToAgent, assignToDepartment, cancelAssignment, declineAssignment } from '../../engine/handshake.ts';
-import { listMessages, markConversationRead, markConversationUnread } from '../../engine/messages.ts';
-import { readOriginal } from '../../engine/original-mail.ts';
-import { createNote, listNotes, removeNote, writeWorkingNote } from '../../engine/notes.ts';
-import { sendMessage } from '../../engine/replies.ts';
-import { markSpam, setStatus, unmarkSpam } from '../../engine/status.ts';
-import { takeConversation, unassignConversation } from '../../engine/taking.ts';
-import { mailTranscript } from '../../engine/transcript.ts';
-import { isAllowed } from '../../engine/scopes.ts';
-import { byCreated, defaultLimit, pageOf, parseTime } from '../cursor.ts';
+import { listQueue, listRecentlyClosed, listSpam, readConversation, setTags } from '../../engine/conversations/lists.ts';
+import { acceptAssignment, assignToAgent, assignToDepartment, cancelAssignment, declineAssignment } from '../../engine/conversations/handshake.ts';
+import { listMessages, markConversationRead, markConversationUnread } from '../../engine/conversations/messages.ts';
+import { readOriginal } from '../../engine/tickets/original-mail.ts';
+import { createNote, listNotes, removeNote, writeWorkingNote } from '../../engine/conversations/notes.ts';
+import { sendMessage } from '../../engine/tickets/replies.ts';
+import { markSpam, setStatus, unmarkSpam } from '../../engine/conversations/status.ts';
+import { takeConversation, unassignConversation } from '../../engine/conversations/taking.ts';
+import { mailTranscript } from '../../engine/tickets/transcript.ts';
+import { isAllowed } from '../../engine/rights/scopes.ts';
+import { byCreated, defaultLimit, pageOf, parseTime } from '../pipeline/cursor.ts';
 import { type Method, route } from '../route.ts';
-import { behind } from '../scoped-members.ts';
+import { behind } from '../schemas/scoped-members.ts';
 import {
   AgentMessageInput,
   Channel,
@@ -34,8 +34,8 @@ import {
   RequestedStatus,
   Subject,
   Time,
-} from '../schemas.ts';
-import { withKeys } from '../upload-links.ts';
+} from '../schemas/shared.ts';
+import { withKeys } from '../signed/upload-links.ts';
 
 const ById = Type.Object({ conversationId: Id });
 const ConversationPage = Type.Object({ conversations: Type.Array(Conversation), nextCursor: NextCursor });

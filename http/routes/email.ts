@@ -2,19 +2,19 @@
 // Specification 4.19, 4.20; decisions "Inbound email", "Email domain".
 
 import Type from 'typebox';
-import { type EmailDomainView, emailDomainView, registerDomain } from '../../engine/email-domain.ts';
+import { type EmailDomainView, emailDomainView, registerDomain } from '../../engine/mail/email-domain.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
-import { listInboundAddresses, setInboundAddresses } from '../../engine/inbound-addresses.ts';
+import { listInboundAddresses, setInboundAddresses } from '../../engine/mail/inbound-addresses.ts';
 import type { View } from '../../engine/runtime/context.ts';
-import { listSuppressions, removeSuppression } from '../../engine/suppressions.ts';
-import { theEmailDomain } from '../../engine/workspace.ts';
-import { byCreated, pageOf } from '../cursor.ts';
-import { worded } from '../field-words.ts';
-import { dkimKeyName } from '../outgoing-mail.ts';
-import { EmailDomain, InboundAddress, Suppression } from '../record-schemas.ts';
+import { listSuppressions, removeSuppression } from '../../engine/mail/suppressions.ts';
+import { theEmailDomain } from '../../engine/workspace/workspace.ts';
+import { byCreated, pageOf } from '../pipeline/cursor.ts';
+import { worded } from '../schemas/field-words.ts';
+import { dkimKeyName } from '../delivery/mail-out.ts';
+import { EmailDomain, InboundAddress, Suppression } from '../schemas/records.ts';
 import { route } from '../route.ts';
-import { CursorQuery, Email, Id, NextCursor, nullable, Url } from '../schemas.ts';
-import { openSecret } from '../workspace-secrets.ts';
+import { CursorQuery, Email, Id, NextCursor, nullable, Url } from '../schemas/shared.ts';
+import { openSecret } from '../secrets/workspace-secrets.ts';
 
 const Domain = Type.Object({ domain: EmailDomain });
 

@@ -1,13 +1,13 @@
 // Goals and their completions. Specification 4.15.
 
 import Type from 'typebox';
-import { changeGoal, createGoal, deleteGoal, listCompletions, listGoals, requireGoal } from '../../engine/goals.ts';
+import { changeGoal, createGoal, deleteGoal, listCompletions, listGoals, requireGoal } from '../../engine/growth/goals.ts';
 import { refuseField } from '../../engine/errors.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
-import { defaultLimit, parseTime } from '../cursor.ts';
-import { Goal, GoalStatus } from '../record-schemas.ts';
+import { defaultLimit, parseTime } from '../pipeline/cursor.ts';
+import { Goal, GoalStatus } from '../schemas/records.ts';
 import { route } from '../route.ts';
-import { GoalCompletion, Id, Name, nullable, UrlMatch } from '../schemas.ts';
+import { GoalCompletion, Id, Name, nullable, UrlMatch } from '../schemas/shared.ts';
 
 const maxValueCents = 1_000_000_000;
 const ValueCents = nullable(Type.Integer({ minimum: 0, maximum: maxValueCents, description: 'Of one completion.' }));

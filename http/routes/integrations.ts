@@ -1,12 +1,12 @@
 // What other systems need to speak to a workspace. Decisions 4.10.
 
-import { autoAddress } from '../../engine/inbound-addresses.ts';
-import { type SealedSecrets, takeSecrets } from '../../engine/integrations.ts';
+import { autoAddress } from '../../engine/mail/inbound-addresses.ts';
+import { type SealedSecrets, takeSecrets } from '../../engine/workspace/integrations.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
-import { Integrations } from '../record-schemas.ts';
+import { Integrations } from '../schemas/records.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { freshSecrets, openSecrets, presentSecrets } from '../workspace-secrets.ts';
+import { freshSecrets, openSecrets, presentSecrets } from '../secrets/workspace-secrets.ts';
 
 export const integrationRoutes = [
   route({

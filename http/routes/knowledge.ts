@@ -1,15 +1,15 @@
 // The knowledge base: crawls, documents, articles, retrieval. Specification 4.3. This area's word for a body that is not valid is validation_error.
 
 import Type from 'typebox';
-import { adoptDocument, changeArticle, createArticle, listArticles, readArticle, removeArticle } from '../../engine/articles.ts';
-import { cancelCrawl, listJobs, queueCrawl, readJob } from '../../engine/crawls.ts';
+import { adoptDocument, changeArticle, createArticle, listArticles, readArticle, removeArticle } from '../../engine/knowledge/articles.ts';
+import { cancelCrawl, listJobs, queueCrawl, readJob } from '../../engine/knowledge/crawls.ts';
 import { refuse, refuseField } from '../../engine/errors.ts';
-import { listDocuments, removeDocument } from '../../engine/kb-documents.ts';
-import { retrieve } from '../../engine/retrieval.ts';
-import { worded } from '../field-words.ts';
-import { Article, ArticleStatus, KbChunk, KbDocument } from '../record-schemas.ts';
+import { listDocuments, removeDocument } from '../../engine/knowledge/documents.ts';
+import { retrieve } from '../../engine/knowledge/retrieval.ts';
+import { worded } from '../schemas/field-words.ts';
+import { Article, ArticleStatus, KbChunk, KbDocument } from '../schemas/records.ts';
 import { route } from '../route.ts';
-import { ExpectedVersion, Id, KbJob, line, prose } from '../schemas.ts';
+import { ExpectedVersion, Id, KbJob, line, prose } from '../schemas/shared.ts';
 
 const tag = 'Knowledge base';
 const reading = { kind: 'agent', scope: 'ai:read', feature: 'knowledge_base' } as const;

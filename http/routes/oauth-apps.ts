@@ -2,13 +2,13 @@
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
-import { appScopes, changeApp, clientIdOf, createApp, listApps, removeApp, requireApp, rotateAppSecret } from '../../engine/oauth-apps.ts';
-import type { OAuthAppRecord } from '../../store/oauth-apps.ts';
-import { worded } from '../field-words.ts';
-import { freshClientSecret, isLive } from '../oauth-clients.ts';
-import { OAuthApp } from '../record-schemas.ts';
+import { appScopes, changeApp, clientIdOf, createApp, listApps, removeApp, requireApp, rotateAppSecret } from '../../engine/platform/oauth-apps.ts';
+import type { OAuthAppRecord } from '../../store/platform/oauth-apps.ts';
+import { worded } from '../schemas/field-words.ts';
+import { freshClientSecret, isLive } from '../secrets/oauth-clients.ts';
+import { OAuthApp } from '../schemas/records.ts';
 import { type Access, route } from '../route.ts';
-import { Id, Name, nullable } from '../schemas.ts';
+import { Id, Name, nullable } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
 
 const access = { kind: 'agent', scope: null, role: 'admin' } as const satisfies Access;

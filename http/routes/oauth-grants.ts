@@ -1,14 +1,14 @@
 // What agents allowed apps to do in their name. Specification 5.14.
 
 import Type from 'typebox';
-import { appScopes } from '../../engine/oauth-apps.ts';
-import { listGrants, maxListedGrants, type WhoseGrants, withdrawGrant } from '../../engine/oauth-grants.ts';
+import { appScopes } from '../../engine/platform/oauth-apps.ts';
+import { listGrants, maxListedGrants, type WhoseGrants, withdrawGrant } from '../../engine/platform/oauth-grants.ts';
 import type { View } from '../../engine/runtime/context.ts';
-import { findOAuthGrant, type OAuthGrantRecord } from '../../store/oauth-grants.ts';
-import { clientOf, withinApp } from '../oauth-clients.ts';
-import { OAuthGrant } from '../record-schemas.ts';
+import { findOAuthGrant, type OAuthGrantRecord } from '../../store/platform/oauth-grants.ts';
+import { clientOf, withinApp } from '../secrets/oauth-clients.ts';
+import { OAuthGrant } from '../schemas/records.ts';
 import { type Access, type Route, route } from '../route.ts';
-import { Id } from '../schemas.ts';
+import { Id } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
 
 const tag = 'OAuth apps';

@@ -4,24 +4,24 @@
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
 import { Refusal } from '../../engine/errors.ts';
-import type { Member } from '../../engine/joining.ts';
-import { appScopes } from '../../engine/oauth-apps.ts';
-import { exchangeCode, giveConsent, refreshTokens, revokeToken, type TokenError, tokenErrors, type TokenOutcome, type TokenRefusal, workspaceOfToken } from '../../engine/oauth.ts';
-import { type AuthorizationError, judgeRequest, type SoundRequest } from '../../engine/oauth-request.ts';
+import type { Member } from '../../engine/team/joining.ts';
+import { appScopes } from '../../engine/platform/oauth-apps.ts';
+import { exchangeCode, giveConsent, refreshTokens, revokeToken, type TokenError, tokenErrors, type TokenOutcome, type TokenRefusal, workspaceOfToken } from '../../engine/platform/oauth.ts';
+import { type AuthorizationError, judgeRequest, type SoundRequest } from '../../engine/platform/oauth-request.ts';
 import { accessTokenMs } from '../../engine/limits.ts';
-import { isActive, theRoster } from '../../engine/roster.ts';
+import { isActive, theRoster } from '../../engine/workspace/roster.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
-import { allowable, type Scope, scopes } from '../../engine/scopes.ts';
-import { hasSecondFactor, isWithoutRequiredFactor } from '../../engine/second-factors.ts';
-import { authenticateClient, clientOf, isLive, mayServe } from '../oauth-clients.ts';
-import { consentPage, consentRefusedPage, secondFactorPage } from '../consent-page.ts';
+import { allowable, type Scope, scopes } from '../../engine/rights/scopes.ts';
+import { hasSecondFactor, isWithoutRequiredFactor } from '../../engine/team/second-factors.ts';
+import { authenticateClient, clientOf, isLive, mayServe } from '../secrets/oauth-clients.ts';
+import { consentPage, consentRefusedPage, secondFactorPage } from '../browser/consent-page.ts';
 import { type OtherReply, type RawReply, route } from '../route.ts';
-import { askSecondFactor, passSecondFactor, type Proof, type Question, questionOf, signatureIn } from '../second-factors.ts';
+import { askSecondFactor, passSecondFactor, type Proof, type Question, questionOf, signatureIn } from '../secrets/second-factors.ts';
 import type { Services } from '../services.ts';
-import type { Asked } from '../sign-in-steps.ts';
-import { findByPassword } from '../sign-in.ts';
-import { signingOf } from '../signed-in.ts';
-import { signInsPerMinute, signInsPerNetwork } from '../sign-in-guard.ts';
+import type { Asked } from '../signed/sign-in-steps.ts';
+import { findByPassword } from '../secrets/sign-in.ts';
+import { signingOf } from '../secrets/signed-in.ts';
+import { signInsPerMinute, signInsPerNetwork } from '../limits/sign-in-guard.ts';
 
 const tag = 'OAuth';
 /** Longer ones would not come back whole from every browser. */

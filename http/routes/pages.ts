@@ -3,7 +3,7 @@
 import Type from 'typebox';
 import { escapeHtml } from '../../engine/text.ts';
 import { refuse } from '../../engine/errors.ts';
-import { fileReply } from '../compressed-file.ts';
+import { fileReply } from '../browser/compressed-file.ts';
 import { type PageName, pagePaths } from '../pages/paths.ts';
 import { type RawReply, type Route, route } from '../route.ts';
 

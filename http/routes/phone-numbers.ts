@@ -1,18 +1,18 @@
 // Phone numbers and voice profiles. Specification 4.18, decisions 4.18.
 
 import Type from 'typebox';
-import { requireAdmin } from '../../engine/access.ts';
+import { requireAdmin } from '../../engine/workspace/access.ts';
 import { refuseField } from '../../engine/errors.ts';
-import { buyNumber, giveUpNumber, requireCarrier } from '../../engine/number-claims.ts';
-import { isNumberHeld } from '../../engine/number-directory.ts';
-import { changeNumber, listNumbers } from '../../engine/phone-numbers.ts';
-import { createVoiceProfile, listVoiceProfiles } from '../../engine/voice-profiles.ts';
-import { ceilingsOf } from '../config.ts';
-import { byCreated, pageOf } from '../cursor.ts';
-import { worded } from '../field-words.ts';
-import { AvailableNumber, NumberStatus, PhoneNumber, RoutingStrategy, VoiceProfile } from '../record-schemas.ts';
+import { buyNumber, giveUpNumber, requireCarrier } from '../../engine/calls/number-claims.ts';
+import { isNumberHeld } from '../../engine/directory/numbers.ts';
+import { changeNumber, listNumbers } from '../../engine/calls/phone-numbers.ts';
+import { createVoiceProfile, listVoiceProfiles } from '../../engine/calls/voice-profiles.ts';
+import { ceilingsOf } from '../process/config.ts';
+import { byCreated, pageOf } from '../pipeline/cursor.ts';
+import { worded } from '../schemas/field-words.ts';
+import { AvailableNumber, NumberStatus, PhoneNumber, RoutingStrategy, VoiceProfile } from '../schemas/records.ts';
 import { route } from '../route.ts';
-import { CursorQuery, E164, Id, Name, NextCursor, nullable, prose, Url, WeeklyHours } from '../schemas.ts';
+import { CursorQuery, E164, Id, Name, NextCursor, nullable, prose, Url, WeeklyHours } from '../schemas/shared.ts';
 
 const defaultSearchLimit = 10;
 const RoutingTargetId = nullable(Type.String({ format: 'uuid', description: 'The department or the agent; none for all agents.' }));

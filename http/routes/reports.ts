@@ -2,17 +2,17 @@
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
-import { noteReportExport } from '../../engine/exports.ts';
-import { byStatusReport, conversionsReport, customersReport, drillDownReport, performanceReport, responseTimesReport, satisfactionReport, volumeReport } from '../../engine/reports.ts';
-import type { Rights } from '../../engine/rights.ts';
+import { noteReportExport } from '../../engine/operations/exports.ts';
+import { byStatusReport, conversionsReport, customersReport, drillDownReport, performanceReport, responseTimesReport, satisfactionReport, volumeReport } from '../../engine/reports/reports.ts';
+import type { Rights } from '../../engine/rights/rights.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
-import { isAllowed } from '../../engine/scopes.ts';
-import { defaultLimit, parseTime } from '../cursor.ts';
-import { reportText, reportTypes, requireReportType } from '../report-types.ts';
-import { type Asker, askerOf, rightsOfAsker } from '../rights-now.ts';
-import { ConversionsReport, CustomersReport, PerformanceReport, ResponseTimesReport, SatisfactionReport, StatusReport, VolumeReport } from '../report-schemas.ts';
+import { isAllowed } from '../../engine/rights/scopes.ts';
+import { defaultLimit, parseTime } from '../pipeline/cursor.ts';
+import { reportText, reportTypes, requireReportType } from '../exports/report-types.ts';
+import { type Asker, askerOf, rightsOfAsker } from '../pipeline/rights-now.ts';
+import { ConversionsReport, CustomersReport, PerformanceReport, ResponseTimesReport, SatisfactionReport, StatusReport, VolumeReport } from '../schemas/reports.ts';
 import { fullPath, route } from '../route.ts';
-import { Channel, Conversation, ConversationStatus, Id, Time } from '../schemas.ts';
+import { Channel, Conversation, ConversationStatus, Id, Time } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
 
 /** Specification 8. */

@@ -2,12 +2,12 @@
 
 import Type from 'typebox';
 import { shortcutPattern } from '../../engine/lines.ts';
-import { changeSavedReply, createSavedReply, listSavedReplies, removeSavedReply } from '../../engine/saved-replies.ts';
-import { byCreated, pageOf } from '../cursor.ts';
-import { worded } from '../field-words.ts';
-import { ReplyChannel, ReplyScope, SavedReply } from '../record-schemas.ts';
+import { changeSavedReply, createSavedReply, listSavedReplies, removeSavedReply } from '../../engine/conversations/saved-replies.ts';
+import { byCreated, pageOf } from '../pipeline/cursor.ts';
+import { worded } from '../schemas/field-words.ts';
+import { ReplyChannel, ReplyScope, SavedReply } from '../schemas/records.ts';
 import { route } from '../route.ts';
-import { CursorQuery, ExpectedVersion, Id, line, NextCursor, Text } from '../schemas.ts';
+import { CursorQuery, ExpectedVersion, Id, line, NextCursor, Text } from '../schemas/shared.ts';
 
 const Shortcut = Type.String({ minLength: 2, maxLength: 32, pattern: worded(shortcutPattern, 'a slash and a word, such as /hello'), description: 'Begins with a slash, such as /hello.' });
 const Title = line(200);

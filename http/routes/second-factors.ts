@@ -1,20 +1,20 @@
 // One's own second factors: an authenticator app, passkeys, recovery codes; and an agent's, taken away by an admin for who lost them.
 
 import Type from 'typebox';
-import { callingAgent } from '../../engine/access.ts';
-import { confirmedUntil, confirmSession, requireConfirmed } from '../../engine/agent-sessions.ts';
+import { callingAgent } from '../../engine/workspace/access.ts';
+import { confirmedUntil, confirmSession, requireConfirmed } from '../../engine/team/agent-sessions.ts';
 import { refuse } from '../../engine/errors.ts';
-import { addPasskey, confirmTotp, enrolTotp, factorsOf, hasSecondFactor, methodsOf, mustEnrol, removePasskey, removeTotp, renamePasskey, renewRecoveryCodes, resetSecondFactors, viewSecondFactors } from '../../engine/second-factors.ts';
-import { theWorkspace } from '../../engine/workspace.ts';
-import { worded } from '../field-words.ts';
-import { AnyPassword } from '../passwords.ts';
+import { addPasskey, confirmTotp, enrolTotp, factorsOf, hasSecondFactor, methodsOf, mustEnrol, removePasskey, removeTotp, renamePasskey, renewRecoveryCodes, resetSecondFactors, viewSecondFactors } from '../../engine/team/second-factors.ts';
+import { theWorkspace } from '../../engine/workspace/workspace.ts';
+import { worded } from '../schemas/field-words.ts';
+import { AnyPassword } from '../secrets/passwords.ts';
 import { type Access, type Call, route } from '../route.ts';
-import { Id, Name, nullable, Time } from '../schemas.ts';
-import { challengeIn, Code, isProof, PasskeySignature, RecoveryCode, totpName, userHandleOf } from '../second-factors.ts';
+import { Id, Name, nullable, Time } from '../schemas/shared.ts';
+import { challengeIn, Code, isProof, PasskeySignature, RecoveryCode, totpName, userHandleOf } from '../secrets/second-factors.ts';
 import type { Services } from '../services.ts';
-import { findByOwnPassword, noteFailure } from '../sign-in.ts';
-import { ownTry } from '../sign-in-guard.ts';
-import { signingOf } from '../signed-in.ts';
+import { findByOwnPassword, noteFailure } from '../secrets/sign-in.ts';
+import { ownTry } from '../limits/sign-in-guard.ts';
+import { signingOf } from '../secrets/signed-in.ts';
 import { PasskeyOptions } from './sign-in.ts';
 
 /** Also of who may do nothing else before it has one. */

@@ -1,16 +1,16 @@
 // One's own sign-ins: going on with one, seeing them, ending them; and the password, which ends them all. Decisions 4.1.
 
 import Type from 'typebox';
-import { endOtherSessions, endOwnSession, listSessions, refreshSession } from '../../engine/agent-sessions.ts';
-import { callingAgent } from '../../engine/access.ts';
+import { endOtherSessions, endOwnSession, listSessions, refreshSession } from '../../engine/team/agent-sessions.ts';
+import { callingAgent } from '../../engine/workspace/access.ts';
 import { refuse } from '../../engine/errors.ts';
-import { changePassword } from '../../engine/joining.ts';
-import { theWorkspace } from '../../engine/workspace.ts';
-import { AnyPassword, Password, requireStrong } from '../passwords.ts';
+import { changePassword } from '../../engine/team/joining.ts';
+import { theWorkspace } from '../../engine/workspace/workspace.ts';
+import { AnyPassword, Password, requireStrong } from '../secrets/passwords.ts';
 import { type Access, route } from '../route.ts';
-import { Id, Time } from '../schemas.ts';
-import { findByOwnPassword } from '../sign-in.ts';
-import { answerSignedIn, Browser, SignedInAnswer, signingOf } from '../signed-in.ts';
+import { Id, Time } from '../schemas/shared.ts';
+import { findByOwnPassword } from '../secrets/sign-in.ts';
+import { answerSignedIn, Browser, SignedInAnswer, signingOf } from '../secrets/signed-in.ts';
 
 const access = { kind: 'agent', scope: null, credential: 'person', beforeEnrolment: true } as const satisfies Access;
 const tag = 'Auth';

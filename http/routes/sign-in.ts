@@ -2,16 +2,16 @@
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
-import { signInByPasskey } from '../../engine/joining.ts';
-import { isActive, theRoster } from '../../engine/roster.ts';
+import { signInByPasskey } from '../../engine/team/joining.ts';
+import { isActive, theRoster } from '../../engine/workspace/roster.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
-import { factorsOf } from '../../engine/second-factors.ts';
-import { theWorkspace } from '../../engine/workspace.ts';
+import { factorsOf } from '../../engine/team/second-factors.ts';
+import { theWorkspace } from '../../engine/workspace/workspace.ts';
 import { route } from '../route.ts';
-import { Challenge, challengeIn, Code, isProof, passSecondFactor, PasskeySignature, personIn, RecoveryCode, refuseLate } from '../second-factors.ts';
-import { noteFailure, tryAt } from '../sign-in.ts';
-import { signInsPerNetwork } from '../sign-in-guard.ts';
-import { answerSignedIn, Browser, SignedInAnswer, signingOf } from '../signed-in.ts';
+import { Challenge, challengeIn, Code, isProof, passSecondFactor, PasskeySignature, personIn, RecoveryCode, refuseLate } from '../secrets/second-factors.ts';
+import { noteFailure, tryAt } from '../secrets/sign-in.ts';
+import { signInsPerNetwork } from '../limits/sign-in-guard.ts';
+import { answerSignedIn, Browser, SignedInAnswer, signingOf } from '../secrets/signed-in.ts';
 
 const tag = 'Auth';
 

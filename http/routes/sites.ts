@@ -1,10 +1,10 @@
 // Sites. Specification 4.16.
 
 import Type from 'typebox';
-import { changeSite, createSite, listSites, requireSite } from '../../engine/sites.ts';
-import { byCreated, pageOf } from '../cursor.ts';
+import { changeSite, createSite, listSites, requireSite } from '../../engine/workspace/sites.ts';
+import { byCreated, pageOf } from '../pipeline/cursor.ts';
 import { route } from '../route.ts';
-import { CursorQuery, ExpectedVersion, Hex, Id, Name, NextCursor, nullable, Site, WeeklyHours } from '../schemas.ts';
+import { CursorQuery, ExpectedVersion, Hex, Id, Name, NextCursor, nullable, Site, WeeklyHours } from '../schemas/shared.ts';
 
 const Domain = Type.String({ minLength: 3, maxLength: 253, description: 'The host alone, such as example.com.' });
 const WelcomeMessage = Type.String({ maxLength: 1000 });

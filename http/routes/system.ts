@@ -1,14 +1,14 @@
 // What is about the service itself: documents, health, figures.
 
 import Type, { type Static } from 'typebox';
-import { asyncApi } from '../asyncapi.ts';
-import { compressFile, fileReply } from '../compressed-file.ts';
-import { docsPage } from '../docs.ts';
-import type { Metrics } from '../metrics.ts';
-import { openApi } from '../openapi.ts';
-import { unavailableRetrySeconds } from '../replies.ts';
+import { asyncApi } from '../documents/asyncapi.ts';
+import { compressFile, fileReply } from '../browser/compressed-file.ts';
+import { docsPage } from '../documents/docs.ts';
+import type { Metrics } from '../process/metrics.ts';
+import { openApi } from '../documents/openapi.ts';
+import { unavailableRetrySeconds } from '../pipeline/replies.ts';
 import { type RawReply, type Route, route } from '../route.ts';
-import { serviceVersions } from '../versions.ts';
+import { serviceVersions } from '../pipeline/versions.ts';
 
 export interface SystemOptions {
   /** Every route of the service, these included, once they are listed. */

@@ -1,9 +1,9 @@
 // Tickets. Specification 4.6, decisions 4.6.
 
 import Type from 'typebox';
-import { createTicket } from '../../engine/tickets.ts';
+import { createTicket } from '../../engine/tickets/tickets.ts';
 import { route } from '../route.ts';
-import { Conversation, Email, Id, Subject, Text } from '../schemas.ts';
+import { Conversation, Email, Id, Subject, Text } from '../schemas/shared.ts';
 
 export const ticketRoutes = [
   route({

@@ -1,9 +1,9 @@
 // Trying a condition on addresses before a campaign or a goal has it. Specification 4.4, 4.15.
 
 import Type from 'typebox';
-import { requireUrlMatch, urlPattern } from '../../engine/url-patterns.ts';
+import { requireUrlMatch, urlPattern } from '../../engine/growth/url-patterns.ts';
 import { route } from '../route.ts';
-import { UrlMatch } from '../schemas.ts';
+import { UrlMatch } from '../schemas/shared.ts';
 
 export const urlMatchRoutes = [
   route({

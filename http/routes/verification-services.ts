@@ -1,15 +1,15 @@
 // What an admin sets up for one-time codes: services and credits. Decisions 4.21.
 
 import Type from 'typebox';
-import { changeCredits, readCredits } from '../../engine/verification-credits.ts';
-import { changeVerifyService, createVerifyService, listVerifyServices, readVerifyService, removeVerifyService } from '../../engine/verification-services.ts';
+import { changeCredits, readCredits } from '../../engine/verification/credits.ts';
+import { changeVerifyService, createVerifyService, listVerifyServices, readVerifyService, removeVerifyService } from '../../engine/verification/services.ts';
 import { refuseField } from '../../engine/errors.ts';
 import type { NumberingPlan } from '../../workers/numbering-plan.ts';
-import { verifyChannels } from '../../store/verify-services.ts';
-import { worded } from '../field-words.ts';
-import { Cents, VerifyCredits, VerifyService } from '../record-schemas.ts';
+import { verifyChannels } from '../../store/verification/services.ts';
+import { worded } from '../schemas/field-words.ts';
+import { Cents, VerifyCredits, VerifyService } from '../schemas/records.ts';
 import { type Access, route } from '../route.ts';
-import { Name, nullable } from '../schemas.ts';
+import { Name, nullable } from '../schemas/shared.ts';
 
 const access = { kind: 'agent', scope: 'verify', role: 'admin' } as const satisfies Access;
 const tag = 'Verification';

@@ -2,13 +2,13 @@
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
-import { createVerifyWebhook, verifyEvents } from '../../engine/verification-webhooks.ts';
-import { webhookSecretName } from '../../engine/webhooks.ts';
-import { Webhook } from '../record-schemas.ts';
+import { createVerifyWebhook, verifyEvents } from '../../engine/verification/webhooks.ts';
+import { webhookSecretName } from '../../engine/platform/webhooks.ts';
+import { Webhook } from '../schemas/records.ts';
 import { type Access, route } from '../route.ts';
-import { Url } from '../schemas.ts';
-import { commonWebhookRoutes, Description } from '../webhook-routes.ts';
-import { freshWebhookSecret } from '../webhook-sending.ts';
+import { Url } from '../schemas/shared.ts';
+import { commonWebhookRoutes, Description } from '../webhooks/routes.ts';
+import { freshWebhookSecret } from '../webhooks/sending.ts';
 
 const access = { kind: 'agent', scope: 'verify', role: 'admin' } as const satisfies Access;
 const tag = 'Verification';

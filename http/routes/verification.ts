@@ -1,23 +1,23 @@
-// One-time codes: sent and checked by a key. Specification 4.21, decisions 4.21. Errors are worded as http/error-shapes.ts says.
+// One-time codes: sent and checked by a key. Specification 4.21, decisions 4.21. Errors are worded as http/pipeline/error-shapes.ts says.
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
-import type { Grant } from '../../engine/scopes.ts';
+import type { Grant } from '../../engine/rights/scopes.ts';
 import type { Caller } from '../../engine/runtime/command.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
-import { checkFactor, enrolFactor, factorView, listFactors, readFactor, removeFactor, requireFactor } from '../../engine/verification-factors.ts';
-import { codeLengthFor } from '../../engine/verification-services.ts';
-import { checkVerification, createVerification, listVerifications, readVerification } from '../../engine/verification.ts';
-import { theWorkspace } from '../../engine/workspace.ts';
-import { verifyChannels } from '../../store/verify-services.ts';
-import { worded } from '../field-words.ts';
-import { SentVerification, Verification, VerifyFactor } from '../record-schemas.ts';
-import { byCreated, pageOf } from '../cursor.ts';
-import { networkOf } from '../network-address.ts';
+import { checkFactor, enrolFactor, factorView, listFactors, readFactor, removeFactor, requireFactor } from '../../engine/verification/factors.ts';
+import { codeLengthFor } from '../../engine/verification/services.ts';
+import { checkVerification, createVerification, listVerifications, readVerification } from '../../engine/verification/verification.ts';
+import { theWorkspace } from '../../engine/workspace/workspace.ts';
+import { verifyChannels } from '../../store/verification/services.ts';
+import { worded } from '../schemas/field-words.ts';
+import { SentVerification, Verification, VerifyFactor } from '../schemas/records.ts';
+import { byCreated, pageOf } from '../pipeline/cursor.ts';
+import { networkOf } from '../limits/network-address.ts';
 import { type Access, route } from '../route.ts';
-import { CursorQuery, Id, Locale, Name, NextCursor, nullable } from '../schemas.ts';
-import { freshCode, hashOfCode, testCode } from '../verification-codes.ts';
+import { CursorQuery, Id, Locale, Name, NextCursor, nullable } from '../schemas/shared.ts';
+import { freshCode, hashOfCode, testCode } from '../delivery/codes.ts';
 
 const access = { kind: 'agent', scope: 'verify', credential: 'key' } as const satisfies Access;
 const tag = 'Verification';

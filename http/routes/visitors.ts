@@ -1,14 +1,14 @@
 // Visitors as agents deal with them: blocking, history. Specification 4.12.
 
 import Type from 'typebox';
-import { visitorHistory } from '../../engine/contacts.ts';
-import { listCompletionsOfVisitor } from '../../engine/goals.ts';
-import { blockVisitor, readVisitor, readVisitors, unblockVisitor } from '../../engine/visitors.ts';
-import type { VisitorRecord } from '../../store/visitors.ts';
-import { worded } from '../field-words.ts';
+import { visitorHistory } from '../../engine/customers/contacts.ts';
+import { listCompletionsOfVisitor } from '../../engine/growth/goals.ts';
+import { blockVisitor, readVisitor, readVisitors, unblockVisitor } from '../../engine/customers/visitors.ts';
+import type { VisitorRecord } from '../../store/customers/visitors.ts';
+import { worded } from '../schemas/field-words.ts';
 import { route } from '../route.ts';
-import { behind } from '../scoped-members.ts';
-import { GoalCompletion, HistoryItem, Id, Visitor } from '../schemas.ts';
+import { behind } from '../schemas/scoped-members.ts';
+import { GoalCompletion, HistoryItem, Id, Visitor } from '../schemas/shared.ts';
 import type { Services } from '../services.ts';
 
 const maxIds = 50;

@@ -2,13 +2,13 @@
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
-import { createWebhook, eventTypes, webhookSecretName } from '../../engine/webhooks.ts';
-import { appSecret } from '../oauth-clients.ts';
-import { Webhook } from '../record-schemas.ts';
+import { createWebhook, eventTypes, webhookSecretName } from '../../engine/platform/webhooks.ts';
+import { appSecret } from '../secrets/oauth-clients.ts';
+import { Webhook } from '../schemas/records.ts';
 import { route } from '../route.ts';
-import { Url } from '../schemas.ts';
-import { commonWebhookRoutes, Description } from '../webhook-routes.ts';
-import { freshWebhookSecret } from '../webhook-sending.ts';
+import { Url } from '../schemas/shared.ts';
+import { commonWebhookRoutes, Description } from '../webhooks/routes.ts';
+import { freshWebhookSecret } from '../webhooks/sending.ts';
 
 const eventNames = [...eventTypes, '*'] as const;
 const EventName = Type.Enum([...eventNames]);

@@ -2,7 +2,7 @@
 
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
-import { fileReply } from '../compressed-file.ts';
+import { fileReply } from '../browser/compressed-file.ts';
 import { route } from '../route.ts';
 
 /** Short, since this is the name that a page keeps for ever; a browser shows the old one while it asks whether there is a new one. */

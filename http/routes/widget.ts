@@ -1,25 +1,25 @@
 // The customer's side: what the widget calls, by visitor token after the first call. Decisions 4.12.
 
 import Type from 'typebox';
-import { currentChat, listOwnChats, listOwnMessages, rateConversation, readAsCustomer, startChat, writeAsCustomer } from '../../engine/chats.ts';
+import { currentChat, listOwnChats, listOwnMessages, rateConversation, readAsCustomer, startChat, writeAsCustomer } from '../../engine/widget/chats.ts';
 import { refuse } from '../../engine/errors.ts';
-import { workspaceIdIn } from '../../engine/locator.ts';
-import { siteHours } from '../../engine/office-hours.ts';
+import { workspaceIdIn } from '../../engine/directory/locator.ts';
+import { siteHours } from '../../engine/workspace/office-hours.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
-import { hasFeature } from '../../engine/entitlements.ts';
-import { requireSite } from '../../engine/sites.ts';
-import { leaveTicket } from '../../engine/tickets.ts';
-import { noteCampaignEvent } from '../../engine/campaigns.ts';
-import { identifySelf, visitorSelf } from '../../engine/visitors.ts';
-import { openSession, viewPage } from '../../engine/visits.ts';
-import { theWorkspace } from '../../engine/workspace.ts';
-import { findSiteByEmbedId } from '../../store/sites.ts';
-import { defaultLimit, parseTime } from '../cursor.ts';
-import { networkOf, publicNetworkOf } from '../network-address.ts';
-import { mayUseSite } from '../own-origin.ts';
+import { hasFeature } from '../../engine/workspace/entitlements.ts';
+import { requireSite } from '../../engine/workspace/sites.ts';
+import { leaveTicket } from '../../engine/tickets/tickets.ts';
+import { noteCampaignEvent } from '../../engine/growth/campaigns.ts';
+import { identifySelf, visitorSelf } from '../../engine/customers/visitors.ts';
+import { openSession, viewPage } from '../../engine/widget/visits.ts';
+import { theWorkspace } from '../../engine/workspace/workspace.ts';
+import { findSiteByEmbedId } from '../../store/workspace/sites.ts';
+import { defaultLimit, parseTime } from '../pipeline/cursor.ts';
+import { networkOf, publicNetworkOf } from '../limits/network-address.ts';
+import { mayUseSite } from '../pipeline/own-origin.ts';
 import { route } from '../route.ts';
-import { CampaignContent, CampaignFrequency, CustomerConversation, Email, Id, Message, MessageList, MessageQuery, nullable, PageUrl, RepeatableMessageInput, said, VisitorSelf } from '../schemas.ts';
-import { withKeys } from '../upload-links.ts';
+import { CampaignContent, CampaignFrequency, CustomerConversation, Email, Id, Message, MessageList, MessageQuery, nullable, PageUrl, RepeatableMessageInput, said, VisitorSelf } from '../schemas/shared.ts';
+import { withKeys } from '../signed/upload-links.ts';
 
 /** As a page says it, whatever it has: what is no line is made one. */
 const PersonName = said(120);

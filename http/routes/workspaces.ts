@@ -1,16 +1,16 @@
 // The workspace, its settings, departments, office hours and audit log. Specification 4.10, 4.11; decisions 4.10.
 
 import Type from 'typebox';
-import { listAudit } from '../../engine/audit.ts';
-import { changeDepartment, createDepartment, listDepartments, removeDepartment } from '../../engine/departments.ts';
+import { listAudit } from '../../engine/workspace/audit.ts';
+import { changeDepartment, createDepartment, listDepartments, removeDepartment } from '../../engine/team/departments.ts';
 import { refuse } from '../../engine/errors.ts';
-import { changeBusinessHours, createBusinessHours, listBusinessHours, openings, removeBusinessHours } from '../../engine/office-hours.ts';
-import { changeSettings, changeWorkspace } from '../../engine/settings.ts';
-import { settingsView, workspaceView } from '../../engine/workspace.ts';
-import { byCreated, pageOf } from '../cursor.ts';
-import { AuditEntry, BusinessHours, Department, OfficeHoursNow, Workspace, WorkspaceSettings } from '../record-schemas.ts';
+import { changeBusinessHours, createBusinessHours, listBusinessHours, openings, removeBusinessHours } from '../../engine/workspace/office-hours.ts';
+import { changeSettings, changeWorkspace } from '../../engine/team/settings.ts';
+import { settingsView, workspaceView } from '../../engine/workspace/workspace.ts';
+import { byCreated, pageOf } from '../pipeline/cursor.ts';
+import { AuditEntry, BusinessHours, Department, OfficeHoursNow, Workspace, WorkspaceSettings } from '../schemas/records.ts';
 import { route } from '../route.ts';
-import { CursorQuery, Holidays, Id, Locale, Name, NextCursor, nullable, OpeningHours } from '../schemas.ts';
+import { CursorQuery, Holidays, Id, Locale, Name, NextCursor, nullable, OpeningHours } from '../schemas/shared.ts';
 
 const MemberIds = Type.Array(Id, { maxItems: 1000 });
 

@@ -21,7 +21,7 @@ export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
 }
 
-/** In http/examples.ts. */
+/** In http/documents/examples.ts. */
 const madeUpId = '01939f5e-7c1d-7a3b-9f0e-2b6d1c4e8a70';
 
 /** Changes the document that it is given. */

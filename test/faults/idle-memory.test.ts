@@ -1,5 +1,5 @@
 import t from 'tap';
-import { idleWatch } from '../../http/memory.ts';
+import { idleWatch } from '../../http/process/memory.ts';
 import { tempFolder } from '../support/folder.ts';
 import { ServiceProcess } from '../support/process.ts';
 

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync,
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import { takeDataFolder } from '../../http/data-folder.ts';
+import { takeDataFolder } from '../../http/process/data-folder.ts';
 import { Api, password } from '../support/api.ts';
 import { tempFolder } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
@@ -223,7 +223,7 @@ t.test('a workspace whose making was cut off is swept at the next start, and its
   const { Database } = await import('../../store/database.ts');
   const { directoryMigrations } = await import('../../store/migrations/directory.ts');
   const { workspaceMigrations } = await import('../../store/migrations/workspace.ts');
-  const { insertDirectoryEmail, insertDirectoryWorkspace } = await import('../../store/directory.ts');
+  const { insertDirectoryEmail, insertDirectoryWorkspace } = await import('../../store/directory/directory.ts');
   const workspaceId = '01a1faa5-20b4-76c0-bd16-f71190000000';
   const directory = Database.openWriter(join(dataDir, 'directory.db'), directoryMigrations);
   const at = new Date().toISOString();

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { Agent } from 'node:http';
-import { openApi } from '../../http/openapi.ts';
+import { openApi } from '../../http/documents/openapi.ts';
 import { dereferenced } from '../support/dereferenced.ts';
 import { soundBody } from '../support/endpoints.ts';
 import { type RawAnswer, rawRequest } from '../support/raw-http.ts';

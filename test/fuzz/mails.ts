@@ -7,7 +7,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ReadMail } from '../../workers/mail-reader.ts';
+import type { ReadMail } from '../../workers/mail/mail-reader.ts';
 import { DnsZone } from '../support/mail-servers.ts';
 import { forgetPeak, peakMb, residentMb } from '../support/memory.ts';
 import { tempFolder } from '../support/folder.ts';

@@ -3,9 +3,9 @@
 // operation in the OpenAPI document; what is not answered must have closed the socket with a code that is declared.
 
 import fc from 'fast-check';
-import { clientFrame, idOfCall } from '../../http/frames.ts';
-import { JsonTooIntricate } from '../../http/json.ts';
-import { openApi } from '../../http/openapi.ts';
+import { clientFrame, idOfCall } from '../../http/sockets/frames.ts';
+import { JsonTooIntricate } from '../../http/pipeline/json.ts';
+import { openApi } from '../../http/documents/openapi.ts';
 import { dereferenced } from '../support/dereferenced.ts';
 import { problemOf } from '../support/frames.ts';
 import { type Document, operationsOf, ReplyRules } from './replies.ts';
@@ -86,7 +86,7 @@ function told({ opcode, payload, isFinal = true }: WireFrame): string {
 function visitFor(namespace: Namespace, operations: readonly Operation[], pools: Pools): fc.Arbitrary<Visit> {
   const step = fc.oneof(
     { weight: 8, arbitrary: callStep(operations, pools) },
-    { weight: 1, arbitrary: fc.constantFrom<unknown[]>({ type: 'ping' }, { type: 'typing' }, { type: 'typing', conversationId: {} }, { type: 'auth', token: 'x' }, { type: 'call' }, { type: 'call', id: null, method: 'me.read' }, { type: 'call', id: 1.5, method: 'me.read' }, { type: 'call', id: '@@raw:1e999', method: 'me.read' }, { type: 'reply' }, {}, []).map(jsonStep) },
+    { weight: 1, arbitrary: fc.constantFrom<unknown[]>({ type: 'ping' }, { type: 'typing' }, { type: 'typing', conversationId: {} }, { type: 'auth', token: 'x' }, { type: 'call' }, { type: 'call', id: null, method: 'me.read' }, { type: 'call', id: 1.5, method: 'me.read' }, { type: 'call', id: '../../raw:1e999', method: 'me.read' }, { type: 'reply' }, {}, []).map(jsonStep) },
     { weight: 1, arbitrary: fc.record({ type: fc.constantFrom('call', 'typing', 'ping', 'auth', '__proto__'), id: oddValue, method: oddValue, params: oddValue, conversationId: oddValue, token: oddValue, since: oddValue }, { requiredKeys: ['type'] }).map(jsonStep) },
     { weight: 1, arbitrary: brokenStep },
   );

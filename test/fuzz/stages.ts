@@ -4,8 +4,8 @@
 
 import { Secret, TOTP } from 'otpauth';
 import { command, systemCaller } from '../../engine/runtime/command.ts';
-import { suppress } from '../../engine/suppressions.ts';
-import { reportTypes } from '../../http/report-types.ts';
+import { suppress } from '../../engine/mail/suppressions.ts';
+import { reportTypes } from '../../http/exports/report-types.ts';
 import { password } from '../support/service.ts';
 import { accountSid } from '../support/twilio.ts';
 import { registerApp, tokensOf } from '../support/oauth.ts';

@@ -30,11 +30,11 @@ type Values = fc.Arbitrary<unknown>;
 export const versionField = 'expectedVersion';
 
 /** What JSON.stringify has no words for: toJson() writes it. */
-const deepMark = '@@deep:';
-const rawMark = '@@raw:';
-const manyMark = '@@many:';
-const longMark = '@@long:';
-const fieldsMark = '@@fields:';
+const deepMark = '../../deep:';
+const rawMark = '../../raw:';
+const manyMark = '../../many:';
+const longMark = '../../long:';
+const fieldsMark = '../../fields:';
 
 const oddTexts: readonly string[] = [
   '', ' ', '\n', '\u0000', 'a\u0000b', '\ud800', 'x\udc00y', '\ufeffx', '\u202eabc', '\u2028', '\u0007', 'x\r\nBcc: y@example.com', '👩‍👩‍👧‍👦', '\u0301'.repeat(300), 'İstanbul', 'ﷺ'.repeat(60), 'ß'.repeat(121),

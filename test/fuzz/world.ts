@@ -3,11 +3,11 @@
 // server that knows none, and a site, Twilio and Stripe are servers of the test.
 
 import { join } from 'node:path';
-import { directoryPath, verifyAgreement, verifyDirectory, verifyWorkspace, workspaceIdsIn, workspacePath } from '../../engine/soundness.ts';
-import { theRoster } from '../../engine/roster.ts';
+import { directoryPath, verifyAgreement, verifyDirectory, verifyWorkspace, workspaceIdsIn, workspacePath } from '../../engine/operations/soundness.ts';
+import { theRoster } from '../../engine/workspace/roster.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
-import { createLog } from '../../http/log.ts';
-import { signatureOf } from '../../http/signatures.ts';
+import { createLog } from '../../http/process/log.ts';
+import { signatureOf } from '../../http/signed/signatures.ts';
 import { twilioSignature } from '../../workers/providers/carrier-twilio-hooks.ts';
 import { claimLine, customerNumber, type Line, newCallId, ringLine } from '../support/calls.ts';
 import { makeKey } from '../support/keys.ts';

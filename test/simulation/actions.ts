@@ -1,9 +1,9 @@
 // What can happen in a simulated workspace, and how often. An action that has nothing to act on does nothing.
 
 import { refuse } from '../../engine/errors.ts';
-import { sendMessage } from '../../engine/replies.ts';
+import { sendMessage } from '../../engine/tickets/replies.ts';
 import { command } from '../../engine/runtime/command.ts';
-import { markSpam } from '../../engine/status.ts';
+import { markSpam } from '../../engine/conversations/status.ts';
 import type { Answer } from './machine.ts';
 import { joinByMail, signIn } from './shop.ts';
 import type { SimAgent, Simulation, SimVisitor } from './simulation.ts';

@@ -1,8 +1,8 @@
 // A client with a socket: an agent's or a customer's. It may stop reading, lose its connection and come back with the last event
 // it has seen. It remembers what it was told and holds that against what it should have been told.
 
-import { closeCodes, type Connection, type Session } from '../../http/session.ts';
-import type { EventRow } from '../../store/events.ts';
+import { closeCodes, type Connection, type Session } from '../../http/sockets/session.ts';
+import type { EventRow } from '../../store/runtime/events.ts';
 import type { Answer, Machine } from './machine.ts';
 
 /** Who it is, for deciding what it may be told. Read when it connects; what changes it later ends the connection. */

@@ -1,7 +1,7 @@
 // What must be true of a workspace's rows after every step, whatever happened before. Each check throws with what is wrong.
 
 import type { Database } from '../../store/database.ts';
-import { mailRetryDelaysMs } from '../../engine/mail.ts';
+import { mailRetryDelaysMs } from '../../engine/mail/outgoing.ts';
 import type { Post } from './machine.ts';
 import type { Replay } from './replay.ts';
 import type { Told } from './told.ts';

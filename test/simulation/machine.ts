@@ -2,13 +2,13 @@
 // simulation's own, without a network. A crash ends the life; the next one starts from what the disk kept.
 
 import { compose, type Composition, workspaceFiles } from '../../http/serve.ts';
-import { readConfig } from '../../http/config.ts';
-import type { Reply, RequestHead } from '../../http/pipeline.ts';
+import { readConfig } from '../../http/process/config.ts';
+import type { Reply, RequestHead } from '../../http/pipeline/pipeline.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
 import type { Workspace } from '../../engine/runtime/workspace.ts';
 import { Database, type LogLength } from '../../store/database.ts';
 import { glanceAt } from '../../store/glance.ts';
-import type { Reader } from '../../workers/reader.ts';
+import type { Reader } from '../../workers/reader/reader.ts';
 import { MailRefused, type MailSender } from '../../workers/providers/mail.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import type { Random } from '../support/seeded.ts';

@@ -2,7 +2,7 @@
 // only be seen in their order: that versions never fall, that an offer lasts its thirty seconds and is decided once, and that
 // routing keeps to its rules at the moment it decides.
 
-import type { EventRow } from '../../store/events.ts';
+import type { EventRow } from '../../store/runtime/events.ts';
 import { protectedPart, type ToldConversation } from './told.ts';
 
 export interface ReplayedConversation {

@@ -1,7 +1,7 @@
 // The workspace of a simulated run: how it begins, and how its agents join and sign in.
 
-import { inviteAgent } from '../../engine/agents.ts';
-import { join as joinWorkspace, register } from '../../engine/joining.ts';
+import { inviteAgent } from '../../engine/team/agents.ts';
+import { join as joinWorkspace, register } from '../../engine/team/joining.ts';
 import { systemCaller } from '../../engine/runtime/command.ts';
 import type { Person } from './client.ts';
 import { autoCloseDays } from './replay.ts';

@@ -3,7 +3,7 @@
 
 import { addAgent, makeTenant } from '../../bench/scenario.ts';
 import { Api } from '../../bench/api.ts';
-import { signatureOf } from '../../http/signatures.ts';
+import { signatureOf } from '../../http/signed/signatures.ts';
 import type { Random } from '../support/seeded.ts';
 import type { Desk } from './desk.ts';
 import { type Frame, Line } from './line.ts';

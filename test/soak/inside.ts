@@ -4,7 +4,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { BroadcastChannel, isMainThread } from 'node:worker_threads';
-import { releaseMemory } from '../../http/memory.ts';
+import { releaseMemory } from '../../http/process/memory.ts';
 
 /** What the soak writes; `serial` grows with each. */
 export interface Orders {

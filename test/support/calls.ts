@@ -1,10 +1,10 @@
 // A phone number and its calls as a test uses them: claimed by HTTP, rung by the signed webhook of the simulated carrier.
 
-import { addAgent } from '../../engine/roster.ts';
+import { addAgent } from '../../engine/workspace/roster.ts';
 import { command, systemCaller } from '../../engine/runtime/command.ts';
-import { signatureOf } from '../../http/signatures.ts';
+import { signatureOf } from '../../http/signed/signatures.ts';
 import type { Services } from '../../http/services.ts';
-import type { NewAgent } from '../../store/agents.ts';
+import type { NewAgent } from '../../store/workspace/agents.ts';
 import type { Answer, Person, Service } from './service.ts';
 
 export interface Line {

@@ -1,10 +1,10 @@
 // Conversations of any channel with what was said in them, made by the engine's own commands but without a caller: for tests
 // that need many, or some that no route makes alone.
 
-import { addConversation } from '../../engine/conversation.ts';
-import { appendMessage, type MessageDraft } from '../../engine/messages.ts';
+import { addConversation } from '../../engine/conversations/conversation.ts';
+import { appendMessage, type MessageDraft } from '../../engine/conversations/messages.ts';
 import { command, systemCaller } from '../../engine/runtime/command.ts';
-import type { ConversationRecord } from '../../store/conversations.ts';
+import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { Service } from './service.ts';
 
 export interface Said extends Partial<Pick<ConversationRecord, 'channel' | 'status' | 'subject' | 'visitorId' | 'departmentId' | 'assignedAgentId' | 'tags' | 'handshake'>> {

@@ -2,8 +2,8 @@
 // fields that are declared and no others. What is internal and leaks fails here, whichever test it happens in.
 
 import type { TSchema } from 'typebox';
-import { asyncApi } from '../../http/asyncapi.ts';
-import { strictValidator, type Validate } from '../../http/validation.ts';
+import { asyncApi } from '../../http/documents/asyncapi.ts';
+import { strictValidator, type Validate } from '../../http/pipeline/validation.ts';
 
 type Channels = Record<string, { messages: Record<string, { payload: TSchema }> }>;
 

@@ -4,17 +4,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { insertAgent } from '../../store/agents.ts';
-import { type ConversationRecord, insertConversation, updateConversation } from '../../store/conversations.ts';
+import { insertAgent } from '../../store/workspace/agents.ts';
+import { type ConversationRecord, insertConversation, updateConversation } from '../../store/conversations/conversations.ts';
 import { Database } from '../../store/database.ts';
-import { foldCompletion } from '../../store/goal-rollups.ts';
-import { type CompletionRecord, insertCompletion, insertGoal, markGoalDeleted } from '../../store/goals.ts';
+import { foldCompletion } from '../../store/reports/goal-rollups.ts';
+import { type CompletionRecord, insertCompletion, insertGoal, markGoalDeleted } from '../../store/growth/goals.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
-import type { ReportScope } from '../../store/report-reads.ts';
-import { beginRebuild, buildNext, type Progress } from '../../store/rollup-rebuild.ts';
-import { foldConversation, type ReportedConversation } from '../../store/rollups.ts';
-import { insertSite } from '../../store/sites.ts';
-import { insertVisitor } from '../../store/visitors.ts';
+import type { ReportScope } from '../../store/reports/reads.ts';
+import { beginRebuild, buildNext, type Progress } from '../../store/reports/rebuild.ts';
+import { foldConversation, type ReportedConversation } from '../../store/reports/rollups.ts';
+import { insertSite } from '../../store/workspace/sites.ts';
+import { insertVisitor } from '../../store/customers/visitors.ts';
 import type { Random } from './seeded.ts';
 
 export const dayMs = 24 * 3600_000;

@@ -3,7 +3,7 @@
 // subscription to read anew: what it carries may be old, since events come in any order.
 
 import type Stripe from 'stripe';
-import type { Addon, BillingInterval, SubscriptionStatus } from '../../store/subscriptions.ts';
+import type { Addon, BillingInterval, SubscriptionStatus } from '../../store/workspace/subscriptions.ts';
 import { type BillingProvider, BillingUnavailable, type Invoice, type Order, type PaidPlan, type ProvidedSubscription, UnreadableDelivery, UnsignedDelivery } from './billing.ts';
 
 export interface StripeSettings {

@@ -1,7 +1,7 @@
 // The port to whoever takes the money: hosted pages to pay and to manage, subscriptions that are changed there, invoices, and the events
 // by which it tells of all that. A service without one moves no money.
 
-import type { Addon, BillingInterval, SubscriptionStatus } from '../../store/subscriptions.ts';
+import type { Addon, BillingInterval, SubscriptionStatus } from '../../store/workspace/subscriptions.ts';
 
 export type PaidPlan = 'chat' | 'support' | 'business';
 

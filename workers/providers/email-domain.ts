@@ -4,7 +4,7 @@
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import { promisify } from 'node:util';
-import type { DnsRecord } from '../../store/email-domains.ts';
+import type { DnsRecord } from '../../store/mail/email-domains.ts';
 import type { NameResolver } from './resolver.ts';
 
 export interface MadeDomain {

@@ -5,7 +5,7 @@ import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
-import { refusesAddress } from '../mail-refusal.ts';
+import { refusesAddress } from './mail-refusal.ts';
 import { isPublicAddress } from './host-resolver.ts';
 
 export interface OutgoingMail {

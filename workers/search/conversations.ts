@@ -1,10 +1,10 @@
 // What a search asks of every conversation, by its small number and in columns, so that tens of thousands are looked through
 // in a millisecond. Held in memory alone and read from the workspace's file, since all of it changes.
 
-import type { Channel, ConversationFacets, ConversationStatus, Reach } from '../../store/conversations.ts';
+import type { Channel, ConversationFacets, ConversationStatus, Reach } from '../../store/conversations/conversations.ts';
 import type { Database } from '../../store/database.ts';
 import { nameKey } from '../../store/folding.ts';
-import { conversationsNumbered, findConversationNumber, findNumberedConversation, insertConversationNumber, lastConversationNumber } from '../../store/search-index.ts';
+import { conversationsNumbered, findConversationNumber, findNumberedConversation, insertConversationNumber, lastConversationNumber } from '../../store/search/index.ts';
 
 export interface SearchFilter {
   readonly channel?: Channel | undefined;
@@ -115,7 +115,7 @@ export class Conversations {
     return (this.#idStarts[a] ?? 0) - (this.#idStarts[b] ?? 0) || (this.idOf(a) < this.idOf(b) ? -1 : 1);
   }
 
-  /** Of these numbers those that the rule of Reach (store/conversations.ts) and the filter let through, in their order. */
+  /** Of these numbers those that the rule of Reach (store/conversations/conversations.ts) and the filter let through, in their order. */
   wantedOf(numbers: Uint32Array, reach: Reach, filter: SearchFilter): Uint32Array {
     const channels = this.#setOf(reach.channels.filter((channel) => filter.channel === undefined || channel === filter.channel));
     const departments = reach.departmentIds === null ? undefined : this.#setOf([null, ...reach.departmentIds]);

@@ -2,7 +2,7 @@
 // away is found by a handful of lookups. Shared by all fields of an index.
 
 import type { Database } from '../../store/database.ts';
-import { insertSpelling, isSpelled, wordsSpelled } from '../../store/search-index.ts';
+import { insertSpelling, isSpelled, wordsSpelled } from '../../store/search/index.ts';
 import { canBeMisspelt, isMisspelt, spellings } from './words.ts';
 
 export class Dictionary {

@@ -3,7 +3,7 @@
 // again from their source after a restart.
 
 import type { Database } from '../../store/database.ts';
-import { insertPosting, insertSegment, type Posting, postingsBeyond, postingsOf, type SearchField, type Segment, segmentsOf } from '../../store/search-index.ts';
+import { insertPosting, insertSegment, type Posting, postingsBeyond, postingsOf, type SearchField, type Segment, segmentsOf } from '../../store/search/index.ts';
 import type { Dictionary } from './dictionary.ts';
 import { canBeMisspelt, eachWord, isMisspelt, type Level, levels, listedPrefix, listedPrefixes, type QueryWord } from './words.ts';
 

@@ -16,12 +16,12 @@ import {
   type Reach,
   summariesOf,
   ticketsAfter,
-} from '../../store/conversations.ts';
+} from '../../store/conversations/conversations.ts';
 import { Database, DatabaseUnusable, removeDatabase, type Seen } from '../../store/database.ts';
-import { findMessageWritten, messagesWrittenAfter, newestMessageRowid } from '../../store/messages.ts';
+import { findMessageWritten, messagesWrittenAfter, newestMessageRowid } from '../../store/conversations/messages.ts';
 import { searchSchema } from '../../store/migrations/search.ts';
-import { everyOwners, type Segment } from '../../store/search-index.ts';
-import { findVisitorNamed, newestVisitorChange, visitorsNamedAfter } from '../../store/visitors.ts';
+import { everyOwners, type Segment } from '../../store/search/index.ts';
+import { findVisitorNamed, newestVisitorChange, visitorsNamedAfter } from '../../store/customers/visitors.ts';
 import { Conversations, grown, type SearchFilter } from './conversations.ts';
 import { Dictionary } from './dictionary.ts';
 import { excerptOf } from './excerpt.ts';

@@ -2,9 +2,9 @@
 // process that serves it. Reads alone; an index that fails can be removed, and the next search makes another.
 
 import { Database, DatabaseUnusable, isStorageFailure } from '../../store/database.ts';
-import { messagesWrittenAfter } from '../../store/messages.ts';
+import { messagesWrittenAfter } from '../../store/conversations/messages.ts';
 import { searchSchema } from '../../store/migrations/search.ts';
-import { findNumberedConversation, postingsOf, segmentOwners, segmentsOf } from '../../store/search-index.ts';
+import { findNumberedConversation, postingsOf, segmentOwners, segmentsOf } from '../../store/search/index.ts';
 import { readDocs, segmentDocs } from './postings.ts';
 import { eachWord } from './words.ts';
 

@@ -3,8 +3,8 @@
 import type { JSX } from 'preact';
 import { Checkbox } from '../design/field.tsx';
 import type { WeeklyHours } from '../records.ts';
-import { usualWeek } from './one/week.ts';
-import { HolidayEditor, WeekEditor } from './one/week-editor.tsx';
+import { usualWeek } from './workspace/week.ts';
+import { HolidayEditor, WeekEditor } from './workspace/week-editor.tsx';
 
 interface OwnHoursProps {
   readonly label: string;

@@ -3,7 +3,7 @@ import type { Migration } from '../../database.ts';
 // What reports read instead of every conversation. A conversation counts where it is now, at the time it began, in up to four cells:
 // its department or all ('*'; '' is no department) by its agent or all. rollupQuarter is what series are made of, by quarters of an
 // hour, so that they fold into the days of any time zone; rollupPeriod holds totals and response times by UTC day and month. They
-// are written in the transaction of the change itself (store/rollups.ts) and can be made again from the conversations.
+// are written in the transaction of the change itself (store/reports/rollups.ts) and can be made again from the conversations.
 export const rollups: Migration = {
   version: 13,
   name: 'rollups',
@@ -35,7 +35,7 @@ CREATE TABLE rollupPeriod (
   missed INTEGER NOT NULL,
   rated INTEGER NOT NULL,
   ratingSum INTEGER NOT NULL,
-  -- store/histogram.ts
+  -- store/reports/histogram.ts
   firstResponses BLOB NOT NULL DEFAULT x'',
   resolutions BLOB NOT NULL DEFAULT x'',
   PRIMARY KEY (departmentId, agentId, channel, grain, period)

@@ -23,9 +23,9 @@ CREATE TABLE rollupPeriod (
   missed INTEGER NOT NULL,
   rated INTEGER NOT NULL,
   ratingSum INTEGER NOT NULL,
-  -- Of a day, by quarters of an hour, so that series fold into the days of any time zone. store/quarters.ts
+  -- Of a day, by quarters of an hour, so that series fold into the days of any time zone. store/reports/quarters.ts
   quarters TEXT NOT NULL,
-  -- store/histogram.ts
+  -- store/reports/histogram.ts
   firstResponses TEXT NOT NULL,
   resolutions TEXT NOT NULL,
   PRIMARY KEY (departmentId, agentId, channel, grain, period)

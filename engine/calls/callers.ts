@@ -1,0 +1,28 @@
+// Who calls: the visitor and the contact behind a phone number, found or made. A caller was never on a page, so its visitor
+// stands on the workspace's oldest site, or on one that is made for it.
+
+import { findOldestContactByPhone } from '../../store/customers/contacts.ts';
+import { findOldestSite } from '../../store/workspace/sites.ts';
+import { findVisitorByPhone, insertVisitor, type VisitorRecord } from '../../store/customers/visitors.ts';
+import type { Context } from '../runtime/context.ts';
+import { addSite } from '../workspace/sites.ts';
+import { newVisitor, putVisitor, seeContact } from '../customers/visitors.ts';
+import { theWorkspace } from '../workspace/workspace.ts';
+
+/** Undefined when the number is withheld. */
+export function findOrAddCaller(ctx: Context, fromE164: string | null): VisitorRecord | undefined {
+  if (fromE164 === null) return undefined;
+  const known = findVisitorByPhone(ctx.db, fromE164);
+  const visitor: VisitorRecord = known ?? { ...newVisitor(ctx, siteOfCallers(ctx)), phoneE164: fromE164 };
+  if (known === undefined) insertVisitor(ctx.db, visitor);
+  const contactId = visitor.contactId ?? seeContact(ctx, findOldestContactByPhone(ctx.db, fromE164), { name: null, email: null, phone: fromE164 });
+  const seen: VisitorRecord = { ...visitor, contactId, lastSeenAt: ctx.at };
+  putVisitor(ctx, seen);
+  return seen;
+}
+
+function siteOfCallers(ctx: Context): string {
+  const { name, subdomain } = theWorkspace(ctx);
+  // A domain that can never be a real one (RFC 2606), for a workspace that has no site yet.
+  return (findOldestSite(ctx.db) ?? addSite(ctx, { name, domain: `${subdomain}.invalid` })).id;
+}

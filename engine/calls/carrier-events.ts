@@ -1,0 +1,162 @@
+// What the carrier says of a call. Deliveries come twice, late and in any order; each says a fact that counts once, by the
+// carrier's name for the call and the fact's type, and the call is what follows from the facts known so far. Decisions 4.8.
+
+import type { CallRecord } from '../../store/calls/calls.ts';
+import { findCallIdByCarrier } from '../../store/calls/calls.ts';
+import type { ConversationRecord } from '../../store/conversations/conversations.ts';
+import { findPhoneNumberByE164, type PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
+import type { CallOrder, CarrierEvent } from '../../workers/providers/carrier.ts';
+import { addCall, type CallState, callKind, changeCall, endCall, numberOf, requireState, tellOfCall } from '../conversations/call.ts';
+import { findOrAddCaller } from './callers.ts';
+import { type CallOrderItem, greetingOf } from '../conversations/carrier-orders.ts';
+import { addConversation, conversationKind, newConversation } from '../conversations/conversation.ts';
+import { hasFeature } from '../workspace/entitlements.ts';
+import { refuse } from '../errors.ts';
+import { appendSystemLine } from '../conversations/messages.ts';
+import { lineHours } from '../workspace/office-hours.ts';
+import { ring, ringFreeAgents } from '../conversations/ringing.ts';
+import { theRoster } from '../workspace/roster.ts';
+import { command } from '../runtime/command.ts';
+import type { Context } from '../runtime/context.ts';
+import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
+import { moveTo } from '../conversations/status.ts';
+import { leaveUnanswered, missCall } from './unanswered.ts';
+import { leaveVoicemail, transcribeVoicemail } from './voicemails.ts';
+
+export interface CarrierAnswer {
+  /** Null for what was ignored. */
+  readonly conversationId: string | null;
+  /** What the carrier is to do with the call now, if it asks. */
+  readonly order: CallOrder;
+}
+
+/** Refuses invalid_signature when the workspace never had the number. */
+export const takeCarrierEvent = command('carrier.event', (ctx, event: CarrierEvent): CarrierAnswer => {
+  const knownId = findCallIdByCarrier(ctx.db, event.callId);
+  const known = knownId === undefined ? undefined : requireState(ctx, knownId);
+  const number = known === undefined ? (findPhoneNumberByE164(ctx.db, event.to) ?? refuse('invalid_signature')) : numberOf(ctx, known);
+  if (number.releasedAt !== null && !wasOpenAt(known, number.releasedAt)) {
+    ctx.audit({ action: 'phone_number.event_ignored', targetKind: 'phone_number', targetId: number.id, context: { type: event.type, callId: event.callId, from: event.from } });
+    return { conversationId: null, order: { kind: 'hangup' } };
+  }
+  const call = known ?? beginCall(ctx, number, event);
+  settle(ctx, call, event);
+  return { conversationId: call.conversationId, order: presentOrder(ctx, call.conversationId, number) };
+});
+
+/** What can only be said of a call that rings no more. */
+const impliesOver: ReadonlySet<CarrierEvent['type']> = new Set(['ended', 'voicemail_left', 'transcript_ready']);
+
+/** A call that the carrier has not named before. What was delivered says whether somebody still waits on the line. */
+function beginCall(ctx: Context, number: PhoneNumberRecord, event: CarrierEvent): CallState {
+  const caller = findOrAddCaller(ctx, event.from);
+  const departmentId = number.routingStrategy === 'department' && theRoster(ctx).departments.has(number.routingTargetId ?? '') ? number.routingTargetId : null;
+  const isUnwanted = caller !== undefined && caller.blockedAt !== null;
+  const conversation = addConversation(ctx, newConversation(ctx, { channel: 'call', siteId: null, visitorId: caller?.id ?? null, contactId: caller?.contactId ?? null, departmentId }));
+  const added = addCall(ctx, newCall(ctx, conversation, { number, event }));
+  const call = changeCall(ctx, added, {}, { eventType: 'ringing', detail: event.from === null ? {} : { fromE164: event.from } });
+  if (isUnwanted) moveTo(ctx, conversation, 'spam');
+  else if (!impliesOver.has(event.type)) {
+    const isOpen = hasFeature(ctx, 'calls') && lineHours(ctx, { businessHours: number.businessHours, departmentId }).officeHoursOpen;
+    if (isOpen) ring(ctx, conversation, call);
+    else leaveUnanswered(ctx, conversation, call, { carrierAsks: true });
+  }
+  return requireState(ctx, call.conversationId);
+}
+
+function settle(ctx: Context, call: CallState, event: CarrierEvent): void {
+  const conversation = ctx.state(conversationKind, call.conversationId);
+  if (conversation === undefined) throw new Error(`call ${call.conversationId} without its conversation`);
+  switch (event.type) {
+    case 'ringing':
+      return;
+    case 'ended':
+      if (call.carrierEndedAt === null) endByCarrier(ctx, conversation, changeCall(ctx, call, { carrierEndedAt: ctx.at, durationMs: event.durationMs ?? call.durationMs }));
+      return;
+    case 'voicemail_left':
+      if (call.voicemailId === null) leaveVoicemail(ctx, conversation, call, event);
+      return;
+    case 'recording_ready':
+      if (!call.isRecorded || call.recordingUrl !== null) return;
+      changeCall(ctx, call, { recordingUrl: event.recordingUrl });
+      if (call.phase === 'ended') tellOfCall(ctx, 'call.ended', call.conversationId);
+      return;
+    case 'transcript_ready':
+      if (call.voicemailId === null) leaveVoicemail(ctx, conversation, call, event);
+      else transcribeVoicemail(ctx, conversation, call.voicemailId, event.transcript);
+      return;
+  }
+}
+
+/** After an answer it is solved; unanswered it is missed and stays open, as after a voicemail. */
+function endByCarrier(ctx: Context, conversation: ConversationRecord, call: CallState): void {
+  switch (call.phase) {
+    case 'ended':
+      tellOfCall(ctx, 'call.ended', call.conversationId);
+      return;
+    case 'active':
+      endCall(ctx, call, { ordersHangup: false });
+      moveTo(ctx, conversation, 'solved');
+      tellOfCall(ctx, 'call.ended', call.conversationId);
+      ringFreeAgents(ctx);
+      return;
+    case 'voicemail':
+      endCall(ctx, call, { ordersHangup: false });
+      tellOfCall(ctx, 'call.ended', call.conversationId);
+      return;
+    case 'ringing':
+      missCall(ctx, conversation, call, { line: 'The caller hung up before anybody answered.', ordersHangup: false });
+      return;
+  }
+}
+
+/** For a carrier that asks what to do, first or again. */
+function presentOrder(ctx: Context, conversationId: string, number: PhoneNumberRecord): CallOrder {
+  const call = ctx.state(callKind, conversationId);
+  switch (call?.phase) {
+    case 'ringing':
+      return { kind: 'ring', greeting: greetingOf(ctx, number) };
+    case 'active':
+      return call.isOnHold ? { kind: 'hold' } : { kind: 'connect', agentId: call.agentId ?? '', startsRecording: false };
+    case 'voicemail':
+      return { kind: 'voicemail', greeting: greetingOf(ctx, number) };
+    default:
+      return { kind: 'hangup' };
+  }
+}
+
+/** A call that came in before the number was given up and was not over then still has its news. */
+function wasOpenAt(call: CallState | undefined, releasedAt: string): boolean {
+  return call !== undefined && (call.endedAt === null || call.endedAt >= releasedAt);
+}
+
+function newCall(ctx: Context, conversation: ConversationRecord, of: { number: PhoneNumberRecord; event: CarrierEvent }): CallRecord {
+  return {
+    conversationId: conversation.id,
+    phoneNumberId: of.number.id,
+    carrierCallId: of.event.callId,
+    fromE164: of.event.from,
+    toE164: of.event.to,
+    phase: 'ringing',
+    agentId: null,
+    isOnHold: false,
+    isRecorded: of.number.recordingEnabled,
+    ringingAgentIds: [],
+    answeredAt: null,
+    endedAt: null,
+    carrierEndedAt: null,
+    durationMs: null,
+    recordingUrl: null,
+    voicemailId: null,
+    createdAt: ctx.at,
+  };
+}
+
+/** An order that the carrier did not take, and will not: who handles the call must know that the caller hears something else. */
+export function noteFailedOrder(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
+  const conversation = item.subjectId === null ? undefined : ctx.state(conversationKind, item.subjectId);
+  if (outcome.state !== 'failed' || conversation === undefined) return;
+  // Written by orderCall() alone.
+  const { order } = item.payload as CallOrderItem;
+  appendSystemLine(ctx, conversation, `The carrier did not do this: ${order.kind}. ${outcome.answer}`);
+}

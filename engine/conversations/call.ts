@@ -1,0 +1,183 @@
+// The call actor beside its conversation's: how far the call is, who is on the phone, and its timeline. How a change of it is
+// written and told stands here, and nothing of who may ask for it: that is calls.ts, ringing.ts and carrier-events.ts.
+
+import type { AgentRecord } from '../../store/workspace/agents.ts';
+import { type CallEventDetail, type CallEventRecord, callEventsOf, type CallEventType, insertCallEvent } from '../../store/calls/events.ts';
+import { type CallPhase, type CallRecord, findCall, insertCall, updateCall } from '../../store/calls/calls.ts';
+import { findContact } from '../../store/customers/contacts.ts';
+import type { ConversationRecord, Handshake } from '../../store/conversations/conversations.ts';
+import { findPhoneNumber, type PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
+import { orderCall } from './carrier-orders.ts';
+import { audienceOf, conversationKind } from './conversation.ts';
+import { refuse } from '../errors.ts';
+import { type EventType, tell } from '../events.ts';
+import { foldCallChange } from '../rollups.ts';
+import type { Context, View } from '../runtime/context.ts';
+import type { ActorKind } from '../runtime/registry.ts';
+
+export interface CallState extends CallRecord {
+  readonly events: readonly CallEventRecord[];
+}
+
+export const callKind: ActorKind<CallState> = {
+  name: 'call',
+  load(db, conversationId) {
+    const call = findCall(db, conversationId);
+    return call && { ...call, events: callEventsOf(db, conversationId) };
+  },
+};
+
+export const phoneNumberKind: ActorKind<PhoneNumberRecord> = { name: 'phoneNumber', load: findPhoneNumber };
+
+export const ringTimeoutDeadline = 'call.ringTimeout';
+
+export interface CallEventView {
+  readonly eventType: CallEventType;
+  readonly createdAt: string;
+  readonly fromE164?: string;
+  readonly agentId?: string;
+  readonly departmentId?: string;
+  readonly voicemailId?: string;
+  readonly duration_ms?: number;
+  readonly recordingUrl?: string;
+}
+
+export interface CallView {
+  readonly id: string;
+  readonly version: number;
+  readonly channel: 'call';
+  readonly status: ConversationRecord['status'];
+  readonly state: Exclude<CallPhase, 'active'> | 'answered' | 'on_hold';
+  readonly fromE164: string | null;
+  readonly callerName: string | null;
+  readonly toE164: string;
+  readonly phoneNumberId: string;
+  readonly departmentId: string | null;
+  readonly assignedAgentId: string | null;
+  readonly handshake: Handshake | null;
+  readonly ringingAgentIds: readonly string[];
+  readonly visitorId: string | null;
+  readonly contactId: string | null;
+  readonly voicemailId: string | null;
+  readonly events: readonly CallEventView[];
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export function callerNameOf(view: Pick<View, 'db'>, { contactId }: ConversationRecord): string | null {
+  return contactId === null ? null : (findContact(view.db, contactId)?.name ?? null);
+}
+
+/** The record as HTTP answers it and sockets tell it. */
+export function callView(view: Pick<View, 'db'>, conversation: ConversationRecord, call: CallState): CallView {
+  return {
+    id: conversation.id,
+    version: conversation.version,
+    channel: 'call',
+    status: conversation.status,
+    state: call.phase === 'active' ? (call.isOnHold ? 'on_hold' : 'answered') : call.phase,
+    fromE164: call.fromE164,
+    callerName: callerNameOf(view, conversation),
+    toE164: call.toE164,
+    phoneNumberId: call.phoneNumberId,
+    departmentId: conversation.departmentId,
+    assignedAgentId: conversation.assignedAgentId,
+    handshake: conversation.handshake,
+    ringingAgentIds: call.phase === 'ringing' ? call.ringingAgentIds : [],
+    visitorId: conversation.visitorId,
+    contactId: conversation.contactId,
+    voicemailId: call.voicemailId,
+    events: timelineOf(call),
+    createdAt: conversation.createdAt,
+    updatedAt: conversation.updatedAt,
+  };
+}
+
+/** The end comes last, whatever the carrier delivered after it. */
+function timelineOf(call: CallState): CallEventView[] {
+  const isEnd = (event: CallEventRecord): boolean => event.eventType === 'ended';
+  const ordered = [...call.events.filter((event) => !isEnd(event)), ...call.events.filter(isEnd)];
+  return ordered.map((event) => ({
+    eventType: event.eventType,
+    createdAt: event.createdAt,
+    ...event.detail,
+    ...(isEnd(event) ? { duration_ms: call.durationMs ?? 0, ...(call.recordingUrl === null ? {} : { recordingUrl: call.recordingUrl }) } : {}),
+  }));
+}
+
+export function requireState(view: Pick<View, 'state'>, conversationId: string): CallState {
+  const call = view.state(callKind, conversationId);
+  if (call === undefined) throw new Error(`conversation ${conversationId} is a call without its row`);
+  return call;
+}
+
+/**
+ * A call that goes on belongs to its agent: by no route may another but an admin end it, move it or give it away. Refuses
+ * not_assigned.
+ */
+export function requireCallHolder(view: Pick<View, 'state'>, agent: AgentRecord, conversation: ConversationRecord): void {
+  if (conversation.channel !== 'call' || agent.role === 'admin' || conversation.assignedAgentId === agent.id) return;
+  if (requireState(view, conversation.id).phase !== 'ended') refuse('not_assigned');
+}
+
+export function numberOf(view: Pick<View, 'state'>, call: CallRecord): PhoneNumberRecord {
+  const number = view.state(phoneNumberKind, call.phoneNumberId);
+  if (number === undefined) throw new Error(`call ${call.conversationId} came in on a number without its row`);
+  return number;
+}
+
+export function addCall(ctx: Context, call: CallRecord): CallState {
+  insertCall(ctx.db, call);
+  const added: CallState = { ...call, events: [] };
+  ctx.become(callKind, call.conversationId, added);
+  return added;
+}
+
+export type CallChanges = Partial<Omit<CallRecord, 'conversationId' | 'phoneNumberId' | 'carrierCallId' | 'fromE164' | 'toE164' | 'isRecorded' | 'createdAt'>>;
+
+/** Writes a change, with its entry on the timeline when it has one; tells nobody. */
+export function changeCall(ctx: Context, call: CallState, changes: CallChanges, entry?: { eventType: CallEventType; detail?: CallEventDetail }): CallState {
+  const { events: past, ...present } = call;
+  const changed: CallRecord = { ...present, ...changes };
+  updateCall(ctx.db, changed);
+  let events = past;
+  if (entry !== undefined) {
+    const event: CallEventRecord = { conversationId: call.conversationId, position: events.length, eventType: entry.eventType, detail: entry.detail ?? {}, createdAt: ctx.at };
+    insertCallEvent(ctx.db, event);
+    events = [...events, event];
+  }
+  const conversation = ctx.state(conversationKind, call.conversationId);
+  if (changed.phase !== call.phase && conversation !== undefined) foldCallChange(ctx, conversation, { before: call, after: changed });
+  const next: CallState = { ...changed, events };
+  ctx.become(callKind, call.conversationId, next);
+  return next;
+}
+
+type CallEventName = Extract<EventType, `call.${string}`>;
+
+/** Tells those who may see the call, as it and its conversation are now. `before` is who could see it until now. */
+export function tellOfCall(ctx: Context, type: CallEventName, conversationId: string, options: { before?: ConversationRecord } = {}): CallView {
+  const conversation = ctx.state(conversationKind, conversationId);
+  if (conversation === undefined) throw new Error(`call ${conversationId} without its conversation`);
+  const call = callView(ctx, conversation, requireState(ctx, conversationId));
+  tell(ctx, { type, conversationId, audience: audienceOf(conversation, { visitorToo: false, ...options }), data: { call } });
+  return call;
+}
+
+/** Ends it. Tells nobody yet: its conversation may move on with it. `ordersHangup`: the carrier does not know. */
+export function endCall(ctx: Context, call: CallState, options: { ordersHangup: boolean }): CallState {
+  ctx.clearDeadline(ringTimeoutDeadline, call.conversationId);
+  if (options.ordersHangup) orderCall(ctx, call, numberOf(ctx, call), { kind: 'hangup' });
+  const spokenMs = call.answeredAt === null ? 0 : ctx.nowMs - Date.parse(call.answeredAt);
+  // What the carrier says of its length counts more than what we can know.
+  const durationMs = call.durationMs ?? spokenMs;
+  return changeCall(ctx, call, { phase: 'ended', agentId: null, isOnHold: false, ringingAgentIds: [], endedAt: ctx.at, durationMs }, { eventType: 'ended' });
+}
+
+/** Ends a call whose conversation is solved or marked as spam. False when it was over already. */
+export function endCallOf(ctx: Context, conversationId: string): boolean {
+  const call = requireState(ctx, conversationId);
+  if (call.phase === 'ended') return false;
+  endCall(ctx, call, { ordersHangup: true });
+  return true;
+}

@@ -1,0 +1,47 @@
+// What commands leave for the carrier in the outbox: what to do with a call, a number to give back. Delivered after the
+// commit, in order per call; the carrier's adapter does it.
+
+import type { CallRecord } from '../../store/calls/calls.ts';
+import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
+import { findVoiceProfile } from '../../store/calls/voice-profiles.ts';
+import type { CallOrder, CarriedCall, Greeting } from '../../workers/providers/carrier.ts';
+import type { Context, View } from '../runtime/context.ts';
+
+export const callOrderKind = 'carrier.call';
+export const numberReleaseKind = 'carrier.release';
+
+export interface CallOrderItem {
+  readonly provider: string;
+  readonly call: CarriedCall;
+  readonly order: CallOrder;
+}
+
+export interface NumberReleaseItem {
+  readonly provider: string;
+  readonly providerDidId: string;
+}
+
+/** Seconds matter to somebody who waits on the line; after a quarter of a minute it is too late. */
+export const callOrderRetryDelaysMs: readonly number[] = [500, 1000, 2000, 4000, 8000];
+/** A number that is not given back costs money: for about two days. */
+export const numberReleaseRetryDelaysMs: readonly number[] = [60_000, 10 * 60_000, 3600_000, 6 * 3600_000, 12 * 3600_000, 24 * 3600_000];
+
+export function orderCall(ctx: Context, call: CallRecord, number: PhoneNumberRecord, order: CallOrder): void {
+  const { carrierCallId, fromE164, toE164 } = call;
+  const item: CallOrderItem = { provider: number.provider, call: { carrierCallId, fromE164, toE164 }, order };
+  ctx.enqueue({ kind: callOrderKind, target: `call:${carrierCallId}`, subjectId: call.conversationId, payload: item });
+}
+
+export function orderRelease(ctx: Context, number: PhoneNumberRecord): void {
+  const item: NumberReleaseItem = { provider: number.provider, providerDidId: number.providerDidId };
+  ctx.enqueue({ kind: numberReleaseKind, target: `number:${number.e164}`, subjectId: number.id, payload: item });
+}
+
+/** What the number says to its callers. */
+export function greetingOf(view: Pick<View, 'db'>, number: PhoneNumberRecord): Greeting {
+  const profile = number.voiceProfileId === null ? undefined : findVoiceProfile(view.db, number.voiceProfileId);
+  return { audioUrl: number.welcomeAudioUrl, text: profile?.greetingText ?? null, voice: profile?.voice ?? null };
+}
+
+/** For a caller who was greeted before: the voice alone. */
+export const alreadyGreeted = { audioUrl: null, text: null } as const;

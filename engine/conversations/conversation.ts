@@ -1,0 +1,222 @@
+// The conversation actor: its state, how a change of it is written, versioned and told. The rules of what may change stand in
+// status.ts, handshake.ts, messages.ts and so on; they all end in changeConversation().
+
+import {
+  type ConversationRecord,
+  conversationIdsOfVisitor,
+  findConversation,
+  type Handshake,
+  insertConversation,
+  updateConversation,
+} from '../../store/conversations/conversations.ts';
+import { callingAgent, passesDepartment, reaches, worksIn } from '../workspace/access.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
+import { customerSees } from './customer-view.ts';
+import { refuse } from '../errors.ts';
+import { type ConversationAudience, events, type EventType, tell } from '../events.ts';
+import { foldChange } from '../rollups.ts';
+import type { Context, View } from '../runtime/context.ts';
+import type { ActorKind } from '../runtime/registry.ts';
+
+export const conversationKind: ActorKind<ConversationRecord> = { name: 'conversation', load: findConversation };
+
+export interface ConversationView {
+  readonly id: string;
+  readonly version: number;
+  readonly channel: ConversationRecord['channel'];
+  readonly status: ConversationRecord['status'];
+  readonly subject: string | null;
+  readonly ticketNumber: number | null;
+  readonly siteId: string | null;
+  readonly visitorId: string | null;
+  readonly contactId: string | null;
+  readonly departmentId: string | null;
+  readonly assignedAgentId: string | null;
+  readonly tags: readonly string[];
+  readonly handshake: Handshake | null;
+  readonly copiedTo: readonly string[];
+  readonly rating: number | null;
+  readonly ratingComment: string | null;
+  readonly preview: string | null;
+  readonly lastMessageAt: string | null;
+  readonly lastCustomerMessageAt: string | null;
+  readonly agentsReadUpTo: string | null;
+  readonly firstResponseAt: string | null;
+  readonly solvedAt: string | null;
+  readonly closedAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** The record as agents see it (decisions 4.5). */
+export function conversationView(conversation: ConversationRecord): ConversationView {
+  return {
+    id: conversation.id,
+    version: conversation.version,
+    channel: conversation.channel,
+    status: conversation.status,
+    subject: conversation.subject,
+    ticketNumber: conversation.ticketNumber,
+    siteId: conversation.siteId,
+    visitorId: conversation.visitorId,
+    contactId: conversation.contactId,
+    departmentId: conversation.departmentId,
+    assignedAgentId: conversation.assignedAgentId,
+    tags: conversation.tags,
+    handshake: conversation.handshake,
+    copiedTo: conversation.copiedTo,
+    rating: conversation.rating,
+    ratingComment: conversation.ratingComment,
+    preview: conversation.preview,
+    lastMessageAt: conversation.lastMessageAt,
+    lastCustomerMessageAt: conversation.lastCustomerMessageAt,
+    agentsReadUpTo: conversation.agentsReadUpTo,
+    firstResponseAt: conversation.firstResponseAt,
+    solvedAt: conversation.solvedAt,
+    closedAt: conversation.closedAt,
+    createdAt: conversation.createdAt,
+    updatedAt: conversation.updatedAt,
+  };
+}
+
+export function audienceOf(conversation: ConversationRecord, options: { visitorToo: boolean; before?: ConversationRecord }): ConversationAudience {
+  const before = options.before ?? conversation;
+  const departmentIds = before.departmentId === conversation.departmentId ? [conversation.departmentId] : [conversation.departmentId, before.departmentId];
+  const agentIds: string[] = [];
+  for (const agentId of [conversation.assignedAgentId, conversation.handshake?.toAgentId, before.assignedAgentId, before.handshake?.toAgentId]) {
+    if (agentId != null && !agentIds.includes(agentId)) agentIds.push(agentId);
+  }
+  // A ticket's customer is told by mail: a browser that claims the address must not read what is sent to it.
+  const visitorId = options.visitorToo && conversation.channel !== 'ticket' ? conversation.visitorId : null;
+  return { kind: 'conversation', channel: conversation.channel, departmentIds, agentIds, visitorId };
+}
+
+/** A conversation for the agent that calls. Refuses not_found, then `outOfScope` when it is beyond the agent's channels or departments. */
+export function requireReachable(view: View, conversationId: string, outOfScope: 'forbidden' | 'not_found' = 'forbidden'): { agent: AgentRecord; conversation: ConversationRecord } {
+  const agent = callingAgent(view);
+  const conversation = view.state(conversationKind, conversationId) ?? refuse('not_found');
+  if (!reaches(agent, conversation)) refuse(outOfScope);
+  return { agent, conversation };
+}
+
+/** The same for messages, whose area words it otherwise (specification 7): 404 by department, 403 by channel. */
+export function requireReadable(view: View, conversationId: string): { agent: AgentRecord; conversation: ConversationRecord } {
+  const agent = callingAgent(view);
+  const conversation = view.state(conversationKind, conversationId);
+  if (conversation === undefined || !passesDepartment(agent, conversation)) refuse('not_found');
+  if (!worksIn(agent, conversation.channel)) refuse('channel_not_assigned');
+  return { agent, conversation };
+}
+
+/** Refuses stale_version when a version was sent and is not the present one. */
+export function requireVersion(conversation: { readonly version: number }, expectedVersion: number | undefined): void {
+  if (expectedVersion !== undefined && expectedVersion !== conversation.version) refuse('stale_version', { detail: { currentVersion: conversation.version } });
+}
+
+/** An open conversation without any message yet; addConversation() writes it. */
+export function newConversation(ctx: Context, fields: Pick<ConversationRecord, 'channel' | 'siteId' | 'visitorId' | 'contactId' | 'departmentId'> & Partial<ConversationRecord>): ConversationRecord {
+  return {
+    id: ctx.ids.uuid(),
+    version: 1,
+    status: 'open',
+    subject: null,
+    ticketNumber: null,
+    assignedAgentId: null,
+    routedAt: null,
+    notToAgentIds: [],
+    tags: [],
+    handshake: null,
+    copiedTo: [],
+    rating: null,
+    ratingComment: null,
+    ratedAgentId: null,
+    preview: null,
+    lastMessageAt: null,
+    firstResponseAt: null,
+    firstResponderId: null,
+    solvedAt: null,
+    closedAt: null,
+    lastLineAt: null,
+    lastCustomerMessageAt: null,
+    agentsReadUpTo: null,
+    customerReadUpTo: null,
+    createdAt: ctx.at,
+    updatedAt: ctx.at,
+    ...fields,
+  };
+}
+
+export function addConversation(ctx: Context, conversation: ConversationRecord): ConversationRecord {
+  insertConversation(ctx.db, conversation);
+  foldChange(ctx, undefined, conversation);
+  ctx.become(conversationKind, conversation.id, conversation);
+  tell(ctx, {
+    type: 'conversation.created',
+    conversationId: conversation.id,
+    audience: audienceOf(conversation, { visitorToo: false }),
+    data: { conversation: conversationView(conversation) },
+  });
+  return conversation;
+}
+
+export type ConversationChanges = Partial<Omit<ConversationRecord, 'id' | 'version' | 'createdAt' | 'updatedAt'>>;
+
+/** Fields that the lock protects: a change of one of them is a new version (decisions 4.5). */
+const versioned = ['status', 'departmentId', 'assignedAgentId', 'handshake', 'tags'] as const satisfies readonly (keyof ConversationRecord)[];
+
+/** What was known of how its former assignee came to it, and of who did not want it, goes with that one. */
+const unrouted: ConversationChanges = { routedAt: null, notToAgentIds: [] };
+
+/** Writes a change and its version; tells nobody. */
+function writeConversation(ctx: Context, before: ConversationRecord, changes: ConversationChanges): ConversationRecord {
+  const isNewVersion = versioned.some((field) => field in changes && changes[field] !== before[field]);
+  const isReassigned = 'assignedAgentId' in changes && changes.assignedAgentId !== before.assignedAgentId;
+  const after: ConversationRecord = { ...before, ...(isReassigned ? unrouted : {}), ...changes, version: before.version + (isNewVersion ? 1 : 0), updatedAt: later(ctx.at, before.updatedAt) };
+  updateConversation(ctx.db, after);
+  foldChange(ctx, before, after);
+  ctx.become(conversationKind, after.id, after);
+  return after;
+}
+
+/** Writes a change and tells those who may see it, as `type` where the change has a name of its own beside conversation.updated. */
+export function changeConversation(ctx: Context, before: ConversationRecord, changes: ConversationChanges, type?: EventType): ConversationRecord {
+  const after = writeConversation(ctx, before, changes);
+  tellOfChange(ctx, { before, after, ...(type === undefined ? {} : { type }) });
+  return after;
+}
+
+function tellOfChange(ctx: Context, change: { before: ConversationRecord; after: ConversationRecord; type?: EventType }): void {
+  const { before, after } = change;
+  const data = { conversation: conversationView(after) };
+  const isSeen = customerSees(before, after);
+  if (change.type !== undefined) {
+    const visitorToo = isSeen && events[change.type].visitorToo;
+    tell(ctx, { type: change.type, conversationId: after.id, audience: audienceOf(after, { visitorToo, before }), data });
+  }
+  tell(ctx, { type: 'conversation.updated', conversationId: after.id, audience: audienceOf(after, { visitorToo: isSeen, before }), data });
+}
+
+/** The visitor said who it is: what it began as a stranger belongs to its contact. */
+export function linkConversationsOf(ctx: Context, visitorId: string, contactId: string): void {
+  for (const conversationId of conversationIdsOfVisitor(ctx.db, visitorId)) {
+    const conversation = ctx.state(conversationKind, conversationId);
+    if (conversation?.contactId === null) changeConversation(ctx, conversation, { contactId });
+  }
+}
+
+/** A change of the visitor that its conversations' locks protect, such as a block (decisions 4.5). */
+export function bumpConversationsOf(ctx: Context, visitorId: string): void {
+  for (const conversationId of conversationIdsOfVisitor(ctx.db, visitorId)) {
+    const before = ctx.state(conversationKind, conversationId);
+    if (before === undefined) continue;
+    const after: ConversationRecord = { ...before, version: before.version + 1, updatedAt: later(ctx.at, before.updatedAt) };
+    updateConversation(ctx.db, after);
+    ctx.become(conversationKind, after.id, after);
+    tellOfChange(ctx, { before, after });
+  }
+}
+
+/** Times of a conversation never go back, also when a tie or a wrong clock has put an earlier one ahead of now. */
+export function later(at: string, other: string): string {
+  return at > other ? at : other;
+}

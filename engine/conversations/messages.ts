@@ -1,0 +1,204 @@
+// Messages: what customers, agents and the service itself write into a conversation. Append-only; the order of a conversation
+// is the order of createdAt, which is made strictly increasing here. Specification 2, 4.5.
+
+import { type ConversationRecord, setReadUpTo, touchConversation } from '../../store/conversations/conversations.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
+import { type NamedFile, noteNamed } from './attachments.ts';
+import { type Attachment, insertMessage, markRead, type MessageMail, type MessageRecord, messagesBefore, type SenderType, type Threading, unmarkRead } from '../../store/conversations/messages.ts';
+import { audienceOf, changeConversation, conversationKind, conversationView, type ConversationView, later, requireReachable, requireReadable } from './conversation.ts';
+import { refuse, refuseField } from '../errors.ts';
+import { tell } from '../events.ts';
+import { previewChars } from '../limits.ts';
+import { isBlank } from '../lines.ts';
+import { isoTime } from '../runtime/clock.ts';
+import { foldChange } from '../rollups.ts';
+import { command } from '../runtime/command.ts';
+import type { Context, View } from '../runtime/context.ts';
+import { firstChars, htmlOf } from '../text.ts';
+
+export interface MessageView {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly senderType: SenderType;
+  readonly senderId: string | null;
+  readonly body: string;
+  readonly bodyHtml: string;
+  readonly attachments: readonly Attachment[];
+  readonly deliveryStatus: MessageRecord['deliveryStatus'];
+  readonly threading: Threading | null;
+  readonly mail: MessageMail | null;
+  readonly readAt: string | null;
+  readonly createdAt: string;
+}
+
+export function messageView(message: MessageRecord): MessageView {
+  return {
+    id: message.id,
+    conversationId: message.conversationId,
+    senderType: message.senderType,
+    senderId: message.senderId,
+    body: message.body,
+    bodyHtml: message.bodyHtml ?? htmlOf(message.body),
+    attachments: message.attachments,
+    deliveryStatus: message.deliveryStatus,
+    threading: message.threading,
+    mail: message.mail,
+    readAt: message.readAt,
+    createdAt: message.createdAt,
+  };
+}
+
+export interface MessageDraft {
+  /** Undefined: a new one. */
+  readonly id?: string | undefined;
+  readonly senderType: SenderType;
+  readonly senderId: string | null;
+  readonly body: string;
+  readonly attachments?: readonly NamedFile[] | undefined;
+  readonly deliveryStatus?: MessageRecord['deliveryStatus'];
+  /** Safe HTML, of a mail that had any. */
+  readonly bodyHtml?: string | null;
+  readonly threading?: Threading;
+  /** Of one that came or leaves as a mail. */
+  readonly mail?: MessageMail | null;
+  /** Opens the conversation, so it answers nobody. */
+  readonly isOpening?: boolean;
+}
+
+const nothingAttached: readonly Attachment[] = [];
+
+/** Writes a message and tells who may see it. The conversation keeps its version (decisions 4.5). */
+export function appendMessage(ctx: Context, conversation: ConversationRecord, draft: MessageDraft): { message: MessageRecord; conversation: ConversationRecord } {
+  const createdAt = nextLineAt(ctx, conversation);
+  const message: MessageRecord = {
+    id: draft.id ?? ctx.ids.uuid(),
+    conversationId: conversation.id,
+    senderType: draft.senderType,
+    senderId: draft.senderId,
+    body: draft.body,
+    bodyHtml: draft.bodyHtml ?? null,
+    threading: draft.threading ?? null,
+    mail: draft.mail ?? null,
+    attachments: draft.attachments === undefined ? nothingAttached : draft.attachments.map(({ url, name, size }) => ({ url, name, size })),
+    deliveryStatus: draft.deliveryStatus ?? null,
+    readAt: null,
+    createdAt,
+  };
+  insertMessage(ctx.db, message);
+  if (draft.attachments !== undefined) noteNamed(ctx, message.id, draft.attachments);
+  const isSystem = draft.senderType === 'system';
+  // A caller hears no message: answering is what responds to a call (calls.ts).
+  const isFirstResponse = draft.senderType === 'agent' && conversation.firstResponseAt === null && conversation.channel !== 'call';
+  const isFirstSinceRouted = draft.senderType === 'agent' && conversation.routedAt !== null;
+  const next: ConversationRecord = {
+    ...conversation,
+    ...(isFirstSinceRouted ? { routedAt: null } : {}),
+    lastLineAt: createdAt,
+    updatedAt: later(createdAt, conversation.updatedAt),
+    ...(isSystem ? {} : { preview: previewOf(message), lastMessageAt: createdAt }),
+    ...(draft.senderType === 'visitor' ? { lastCustomerMessageAt: createdAt } : {}),
+    // Who was written to first waited for nobody: reports know it by this, and what follows is no response either.
+    ...(isFirstResponse ? { firstResponseAt: draft.isOpening === true ? conversation.createdAt : createdAt, firstResponderId: draft.senderId } : {}),
+  };
+  touchConversation(ctx.db, next, { isFirstResponse, isFirstSinceRouted });
+  if (isFirstResponse) foldChange(ctx, conversation, next);
+  ctx.become(conversationKind, next.id, next);
+  tell(ctx, {
+    type: 'message.created',
+    conversationId: next.id,
+    audience: audienceOf(next, { visitorToo: !isSystem }),
+    data: { message: messageView(message) },
+  });
+  return { message, conversation: next };
+}
+
+/** What lists show of a message. One that is files alone is told by their names. */
+function previewOf({ body, attachments }: Pick<MessageRecord, 'body' | 'attachments'>): string {
+  const files = attachments.map(({ name, url }) => name ?? url);
+  return firstChars(isBlank(body) && files.length > 0 ? `📎 ${files.join(', ')}` : body, previewChars);
+}
+
+/** A line about what the caller did; nobody's when no agent calls (decisions 4.5). */
+export function appendSystemLine(ctx: Context, conversation: ConversationRecord, body: string): ConversationRecord {
+  const senderId = ctx.caller.kind === 'agent' ? ctx.caller.agentId : null;
+  return appendMessage(ctx, conversation, { senderType: 'system', senderId, body }).conversation;
+}
+
+/** A line about what the service did by itself, whoever's command it came with. */
+export function appendServiceLine(ctx: Context, conversation: ConversationRecord, body: string): ConversationRecord {
+  return appendMessage(ctx, conversation, { senderType: 'system', senderId: null, body }).conversation;
+}
+
+/** Refuses a body in which nothing can be seen (decisions, settled questions). */
+export function requireText(body: string, path = 'body'): void {
+  if (isBlank(body)) refuseField('invalid_body', path, 'must not be empty');
+}
+
+/** Who has the conversation has seen what the customer wrote; while nobody has it anybody. For others it changes nothing. Refuses not_found, forbidden. */
+export const markConversationRead = command('conversation.read', (ctx, params: { conversationId: string }): { conversation: ConversationView } => {
+  const { agent, conversation } = requireReachable(ctx, params.conversationId);
+  return { conversation: conversationView(isOnlookers(conversation, agent) ? conversation : markReadBy(ctx, conversation, 'agents')) };
+});
+
+/** Takes the mark back from the customer's last message on. Refuses not_found, forbidden, not_its_assignee. */
+export const markConversationUnread = command('conversation.unread', (ctx, params: { conversationId: string }): { conversation: ConversationView } => {
+  const { agent, conversation } = requireReachable(ctx, params.conversationId);
+  if (isOnlookers(conversation, agent)) refuse('not_its_assignee');
+  const { lastCustomerMessageAt, agentsReadUpTo } = conversation;
+  if (lastCustomerMessageAt === null || agentsReadUpTo === null || agentsReadUpTo < lastCustomerMessageAt) return { conversation: conversationView(conversation) };
+  unmarkRead(ctx.db, { conversationId: conversation.id, senderType: 'visitor', from: lastCustomerMessageAt });
+  return { conversation: conversationView(changeConversation(ctx, conversation, { agentsReadUpTo: isoTime(Date.parse(lastCustomerMessageAt) - 1) })) };
+});
+
+/** Somebody else has it. */
+function isOnlookers(conversation: ConversationRecord, agent: AgentRecord): boolean {
+  return conversation.assignedAgentId !== null && conversation.assignedAgentId !== agent.id;
+}
+
+const readers = {
+  agents: { mark: 'agentsReadUpTo', reads: ['visitor'], of: 'visitor' },
+  customer: { mark: 'customerReadUpTo', reads: ['agent', 'ai'], of: 'agent' },
+} as const satisfies Record<string, { mark: keyof ConversationRecord; reads: readonly SenderType[]; of: SenderType }>;
+
+/** One side read what the other wrote so far; both are told, when there was something new. The conversation keeps its version. */
+export function markReadBy(ctx: Context, conversation: ConversationRecord, side: keyof typeof readers): ConversationRecord {
+  const { mark, reads, of } = readers[side];
+  const readUpTo = conversation.lastMessageAt;
+  // A message may stand a little ahead of the clock, and is not read before it was written.
+  const readAt = readUpTo === null ? ctx.at : later(ctx.at, readUpTo);
+  const count = markRead(ctx.db, { conversationId: conversation.id, senderTypes: reads, after: conversation[mark], at: readAt });
+  if (count === 0) return conversation;
+  const next: ConversationRecord = { ...conversation, [mark]: readUpTo };
+  setReadUpTo(ctx.db, next);
+  ctx.become(conversationKind, next.id, next);
+  tell(ctx, {
+    type: 'message.read',
+    conversationId: next.id,
+    audience: audienceOf(next, { visitorToo: true }),
+    data: { read: { conversationId: next.id, senderType: of, readUpTo, readAt, count } },
+  });
+  return next;
+}
+
+export interface MessageList {
+  readonly messages: readonly MessageView[];
+  readonly nextCursor: string | null;
+}
+
+/** A page of messages, oldest first within the page; `nextCursor` is the time to pass as `before`, null at the beginning. */
+export function readMessages(view: View, page: { conversationId: string; before: string | undefined; limit: number; withSystem: boolean }): MessageList {
+  const rows = messagesBefore(view.db, { ...page, limit: page.limit + 1 });
+  const hasMore = rows.length > page.limit;
+  const messages = rows.slice(0, page.limit).reverse();
+  return { messages: messages.map(messageView), nextCursor: hasMore ? (messages[0]?.createdAt ?? null) : null };
+}
+
+export function listMessages(view: View, page: { conversationId: string; before: string | undefined; limit: number }): MessageList {
+  requireReadable(view, page.conversationId);
+  return readMessages(view, { ...page, withSystem: true });
+}
+
+function nextLineAt(ctx: Context, conversation: ConversationRecord): string {
+  if (conversation.lastLineAt === null || conversation.lastLineAt < ctx.at) return ctx.at;
+  return isoTime(Date.parse(conversation.lastLineAt) + 1);
+}

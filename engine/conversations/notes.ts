@@ -1,0 +1,90 @@
+// Internal notes. Seen by agents in scope, never by the customer, never among the messages. Specification 2, 4.5.
+
+import { deleteNote, findLatestNoteBy, findNote, insertNote, type NoteRecord, notesOf, updateNote } from '../../store/conversations/notes.ts';
+import type { AgentRecord } from '../../store/workspace/agents.ts';
+import type { ConversationRecord } from '../../store/conversations/conversations.ts';
+import { audienceOf, requireReachable, requireVersion } from './conversation.ts';
+import { refuse } from '../errors.ts';
+import { type EventType, tell } from '../events.ts';
+import { isBlank } from '../lines.ts';
+import { requireText } from './messages.ts';
+import { type Roster, theRoster } from '../workspace/roster.ts';
+import { command } from '../runtime/command.ts';
+import type { Context, View } from '../runtime/context.ts';
+
+export interface NoteView extends NoteRecord {
+  readonly authorName: string;
+  readonly authorAvatarUrl: string | null;
+}
+
+export function noteView(agents: Roster['agents'], note: NoteRecord): NoteView {
+  const author = agents.get(note.authorAgentId);
+  return { ...note, authorName: author?.name ?? '', authorAvatarUrl: author?.avatarUrl ?? null };
+}
+
+/** Newest first, all of them. Refuses not_found. */
+export function listNotes(view: View, conversationId: string): NoteView[] {
+  requireReachable(view, conversationId, 'not_found');
+  const { agents } = theRoster(view);
+  return notesOf(view.db, conversationId).map((note) => noteView(agents, note));
+}
+
+/** `noteId`: the id that the note shall have, so that it can be sent again without being there twice. */
+interface NewNote {
+  readonly conversationId: string;
+  readonly expectedVersion?: number | undefined;
+  readonly noteId?: string | undefined;
+  readonly body: string;
+}
+
+/** Refuses not_found, invalid_body, conflict for the noteId of another note. */
+export const createNote = command('note.create', (ctx, params: NewNote): { note: NoteView } => {
+  const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
+  requireText(params.body);
+  const written = params.noteId === undefined ? undefined : findNote(ctx.db, params.noteId);
+  if (written !== undefined && (written.authorAgentId !== agent.id || written.conversationId !== conversation.id)) refuse('conflict', { message: 'Another note has this noteId.' });
+  if (written === undefined) requireVersion(conversation, params.expectedVersion);
+  return { note: written === undefined ? addNote(ctx, conversation, agent, { id: params.noteId, body: params.body }) : noteView(theRoster(ctx).agents, written) };
+});
+
+/** The caller's latest note here: replaced by `body`, made if there is none, deleted when `body` is empty. */
+export const writeWorkingNote = command('note.write', (ctx, params: { conversationId: string; body?: string | undefined; expectedVersion?: number | undefined }): { note: NoteView | null } => {
+  const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
+  requireVersion(conversation, params.expectedVersion);
+  const latest = findLatestNoteBy(ctx.db, conversation.id, agent.id);
+  const body = params.body ?? '';
+  if (isBlank(body)) {
+    if (latest !== undefined) dropNote(ctx, conversation, latest);
+    return { note: null };
+  }
+  if (latest === undefined) return { note: addNote(ctx, conversation, agent, { body }) };
+  const note: NoteRecord = { ...latest, body, updatedAt: ctx.at };
+  updateNote(ctx.db, note);
+  return { note: tellOfNote(ctx, conversation, note, 'note.updated') };
+});
+
+/** By its author or an admin. Refuses not_found, forbidden. */
+export const removeNote = command('note.delete', (ctx, params: { conversationId: string; noteId: string }): void => {
+  const { agent, conversation } = requireReachable(ctx, params.conversationId, 'not_found');
+  const note = findNote(ctx.db, params.noteId);
+  if (note === undefined || note.conversationId !== conversation.id) refuse('not_found');
+  if (note.authorAgentId !== agent.id && agent.role !== 'admin') refuse('forbidden', { message: 'Only its author or an admin may delete a note.' });
+  dropNote(ctx, conversation, note);
+});
+
+function addNote(ctx: Context, conversation: ConversationRecord, agent: AgentRecord, draft: { id?: string | undefined; body: string }): NoteView {
+  const note: NoteRecord = { id: draft.id ?? ctx.ids.uuid(), conversationId: conversation.id, visitorId: conversation.visitorId, authorAgentId: agent.id, body: draft.body, createdAt: ctx.at, updatedAt: ctx.at };
+  insertNote(ctx.db, note);
+  return tellOfNote(ctx, conversation, note, 'note.created');
+}
+
+function dropNote(ctx: Context, conversation: ConversationRecord, note: NoteRecord): void {
+  deleteNote(ctx.db, note.id);
+  tellOfNote(ctx, conversation, note, 'note.deleted');
+}
+
+function tellOfNote(ctx: Context, conversation: ConversationRecord, note: NoteRecord, type: EventType): NoteView {
+  const view = noteView(theRoster(ctx).agents, note);
+  tell(ctx, { type, conversationId: conversation.id, audience: audienceOf(conversation, { visitorToo: false }), data: { note: view } });
+  return view;
+}

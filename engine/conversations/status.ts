@@ -1,0 +1,146 @@
+// The status machine of a conversation, chat, ticket or call. Specification 3.
+
+import type { ConversationRecord, ConversationStatus } from '../../store/conversations/conversations.ts';
+import { deadlineSubjectsAfter } from '../../store/runtime/deadlines.ts';
+import { callingAgent, worksIn } from '../workspace/access.ts';
+import { endCallOf, requireCallHolder, tellOfCall } from './call.ts';
+import { changeConversation, type ConversationChanges, conversationKind, conversationView, type ConversationView, requireReachable } from './conversation.ts';
+import { refuse } from '../errors.ts';
+import { endHandshake } from './handshake.ts';
+import { appendSystemLine } from './messages.ts';
+import { ringFreeAgents } from './ringing.ts';
+import { isActive, isGone, theRoster } from '../workspace/roster.ts';
+import { drainQueue, routeChat } from './routing.ts';
+import { command } from '../runtime/command.ts';
+import type { Context } from '../runtime/context.ts';
+import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { theWorkspace } from '../workspace/workspace.ts';
+
+/** What an agent may ask for. Nothing asks for closed: a solved conversation closes by itself. */
+export const transitions: Readonly<Record<ConversationStatus, readonly ConversationStatus[]>> = {
+  open: ['pending', 'solved', 'spam'],
+  pending: ['open', 'solved', 'spam'],
+  solved: ['open'],
+  spam: ['open'],
+  closed: ['open', 'solved'],
+};
+
+export const autoCloseDeadline = 'conversation.autoClose';
+export const autoCloseAnewDeadline = 'workspace.autoCloseAnew';
+/** So many that are solved are looked at in a command, so that many do not hold up the others. */
+const autoClosePage = 200;
+const dayMs = 24 * 3600_000;
+
+interface Answer {
+  readonly conversation: ConversationView;
+}
+
+/** Takes no version check (specification 3). Refuses not_found, forbidden, illegal_status_transition; not_assigned for another's call that this would end. */
+export const setStatus = command('conversation.status', (ctx, params: { conversationId: string; status: Exclude<ConversationStatus, 'closed'> }): Answer => {
+  const { agent, conversation } = requireReachable(ctx, params.conversationId);
+  if (!transitions[conversation.status].includes(params.status)) {
+    refuse('illegal_status_transition', { message: `A conversation that is ${conversation.status} cannot become ${params.status}.`, detail: { from: conversation.status, to: params.status } });
+  }
+  if (!isWorkedOn(params.status)) requireCallHolder(ctx, agent, conversation);
+  return { conversation: conversationView(moveTo(ctx, conversation, params.status)) };
+});
+
+/** From every status; from spam it changes nothing (decisions). Refuses not_found, forbidden; not_assigned for another's call that goes on. */
+export const markSpam = command('conversation.spam', (ctx, params: { conversationId: string }): Answer => {
+  const { agent, conversation } = requireReachable(ctx, params.conversationId);
+  requireCallHolder(ctx, agent, conversation);
+  return { conversation: conversationView(conversation.status === 'spam' ? conversation : moveTo(ctx, conversation, 'spam')) };
+});
+
+/** Only from spam. */
+export const unmarkSpam = command('conversation.notSpam', (ctx, params: { conversationId: string }): Answer => {
+  const { conversation } = requireReachable(ctx, params.conversationId);
+  if (conversation.status !== 'spam') refuse('illegal_status_transition', { message: 'The conversation is not marked as spam.' });
+  return { conversation: conversationView(moveTo(ctx, conversation, 'open')) };
+});
+
+/** A solved conversation that nobody touched for the workspace's days. */
+export const autoClose = command('conversation.autoClose', (ctx, params: DeadlineParams): void => {
+  const conversation = ctx.state(conversationKind, params.subjectId);
+  if (conversation?.status === 'solved') moveTo(ctx, conversation, 'closed');
+});
+
+/** The workspace's days changed: they hold for what is solved already, too. Pages follow, each from the id that the one before ended with. */
+export function expectClosingAnew(ctx: Context): void {
+  closeAnewAfter(ctx, '');
+}
+
+/** Goes on where expectClosingAnew left off. */
+export const closeAnew = command('workspace.autoCloseAnew', (ctx, params: DeadlineParams): void => closeAnewAfter(ctx, params.subjectId));
+
+function closeAnewAfter(ctx: Context, afterId: string): void {
+  const ids = deadlineSubjectsAfter(ctx.db, { kind: autoCloseDeadline, afterId, limit: autoClosePage });
+  for (const id of ids) {
+    const conversation = ctx.state(conversationKind, id);
+    if (conversation?.status === 'solved') expectClosing(ctx, conversation);
+  }
+  const last = ids.at(-1);
+  if (last !== undefined && ids.length === autoClosePage) ctx.setDeadline(autoCloseAnewDeadline, last, ctx.nowMs);
+}
+
+/** From when it was solved; at once where that is over. */
+function expectClosing(ctx: Context, conversation: ConversationRecord): void {
+  const dueMs = Date.parse(conversation.solvedAt ?? ctx.at) + theWorkspace(ctx).settings.autoCloseDays * dayMs;
+  ctx.setDeadline(autoCloseDeadline, conversation.id, Math.max(dueMs, ctx.nowMs));
+}
+
+/** The move itself, with all that follows from it. The caller has checked that it is legal. */
+export function moveTo(ctx: Context, conversation: ConversationRecord, status: ConversationStatus): ConversationRecord {
+  const stays = isWorkedOn(status);
+  const free = stays ? conversation : endHandshake(ctx, conversation);
+  const changes: ConversationChanges = { status, ...timesOf(ctx, free, status), ...(stays ? assigneeOf(ctx, free) : { notToAgentIds: [] }) };
+  const endsCall = !stays && conversation.channel === 'call' && endCallOf(ctx, conversation.id);
+  const moved = changeConversation(ctx, free, changes, status === 'closed' ? 'conversation.closed' : undefined);
+  if (endsCall) {
+    tellOfCall(ctx, 'call.ended', moved.id);
+    ringFreeAgents(ctx);
+  }
+  if (status === 'solved') expectClosing(ctx, moved);
+  else if (conversation.status === 'solved') ctx.clearDeadline(autoCloseDeadline, moved.id);
+  const told = appendSystemLine(ctx, moved, lineOf(ctx, conversation.status, status));
+  if (status === 'open') return routeChat(ctx, told);
+  if (conversation.channel === 'chat' && conversation.status === 'open') drainQueue(ctx);
+  return told;
+}
+
+/** Of such a conversation an offer and a call go on. */
+function isWorkedOn(status: ConversationStatus): boolean {
+  return status === 'open' || status === 'pending';
+}
+
+/** A customer's message brings back what waits for it, is solved or closed; a spam one stays (decisions 4.5, "Reopening"). */
+export function reopenForCustomer(ctx: Context, conversation: ConversationRecord): ConversationRecord {
+  return conversation.status === 'open' || conversation.status === 'spam' ? conversation : moveTo(ctx, conversation, 'open');
+}
+
+/** Who had it when it was put away may be gone since: then it comes back to the queue. So does a chat, which cannot wait, whose agent is not there now. */
+function assigneeOf(ctx: Context, conversation: ConversationRecord): ConversationChanges {
+  if (conversation.assignedAgentId === null) return {};
+  const assignee = theRoster(ctx).agents.get(conversation.assignedAgentId);
+  const canHaveIt = assignee !== undefined && isActive(assignee) && worksIn(assignee, conversation.channel) && (conversation.channel !== 'chat' || !isGone(assignee));
+  return canHaveIt ? {} : { assignedAgentId: null };
+}
+
+function timesOf(ctx: Context, conversation: ConversationRecord, status: ConversationStatus): ConversationChanges {
+  switch (status) {
+    case 'solved':
+      return { solvedAt: ctx.at, closedAt: null };
+    case 'closed':
+      return { closedAt: ctx.at };
+    case 'spam':
+      return {};
+    default:
+      return conversation.solvedAt === null && conversation.closedAt === null ? {} : { solvedAt: null, closedAt: null };
+  }
+}
+
+function lineOf(ctx: Context, from: ConversationStatus, to: ConversationStatus): string {
+  if (ctx.caller.kind === 'agent') return `${callingAgent(ctx).name} changed the status from ${from} to ${to}.`;
+  // Nobody but its customer brings one back, from a browser, by mail or by a voicemail.
+  return to === 'open' ? `The customer came back: ${from} became ${to}.` : `The status changed from ${from} to ${to}.`;
+}

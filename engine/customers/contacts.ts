@@ -1,0 +1,142 @@
+// Contacts as agents deal with them: the directory, and what a customer's history was. Specification 4.12.
+
+import { contactPage, type ContactRecord, findContact, indexContacts, indexDeadline, insertContact, updateContact } from '../../store/customers/contacts.ts';
+import { conversationHistory, countByChannel, type Customer, type HistoryRow } from '../../store/conversations/history.ts';
+import { distinctNames } from '../../store/folding.ts';
+import { callingAgent, reachOf } from '../workspace/access.ts';
+import { refuse, refuseField } from '../errors.ts';
+import { theRoster } from '../workspace/roster.ts';
+import { command } from '../runtime/command.ts';
+import type { View } from '../runtime/context.ts';
+import type { DeadlineParams } from '../runtime/deadlines.ts';
+import { visitorKind } from './visitors.ts';
+
+/** Newest first (specification 8). */
+const historyLimit = 50;
+/** Ten milliseconds. */
+const indexedAtOnce = 200;
+
+export interface ContactFields {
+  readonly name?: string | undefined;
+  readonly email?: string | undefined;
+  readonly phoneE164?: string | undefined;
+  readonly company?: string | undefined;
+}
+
+/** Never merged with one that has the same email. Refuses invalid_body without a name, an email or a phone. */
+export const createContact = command('contact.create', (ctx, fields: ContactFields): { contact: ContactRecord } => {
+  callingAgent(ctx);
+  const { name, email, phoneE164, company } = fields;
+  if (name === undefined && email === undefined && phoneE164 === undefined) refuseField('invalid_body', 'body', 'must have a name, an email or a phoneE164');
+  const contact: ContactRecord = {
+    id: ctx.ids.uuid(),
+    name: name ?? null,
+    email: email ?? null,
+    phone: phoneE164 ?? null,
+    company: company ?? null,
+    tags: [],
+    customFields: {},
+    lifetimeValueCents: 0,
+    note: null,
+    firstSeenAt: ctx.at,
+    lastSeenAt: ctx.at,
+    createdAt: ctx.at,
+  };
+  insertContact(ctx.db, contact);
+  return { contact };
+});
+
+export interface ContactChanges {
+  readonly name?: string | undefined;
+  readonly company?: string | null | undefined;
+  readonly note?: string | null | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly customFields?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Email and phone stay as they are. Lists and objects replace what was there. Refuses empty_patch, not_found. */
+export const changeContact = command('contact.update', (ctx, params: { contactId: string; changes: ContactChanges }): { contact: ContactRecord } => {
+  callingAgent(ctx);
+  const before = requireContact(ctx, params.contactId);
+  const { changes } = params;
+  if (Object.values(changes).every((value) => value === undefined)) refuse('empty_patch');
+  const { name = before.name, company = before.company, note = before.note, tags, customFields = before.customFields } = changes;
+  const contact: ContactRecord = { ...before, name, company, note, tags: tags === undefined ? before.tags : distinctNames(tags), customFields };
+  updateContact(ctx.db, contact);
+  return { contact };
+});
+
+/** Newest first. */
+export function listContacts(view: View, page: { limit: number; offset: number }): ContactRecord[] {
+  return contactPage(view.db, page);
+}
+
+/** Takes contacts into the indexes that they are found by, some at a time: no command takes long. */
+export const indexOlder = command('contacts.index', (ctx, { subjectId }: DeadlineParams): void => {
+  const next = indexContacts(ctx.db, { number: Number(subjectId), count: indexedAtOnce });
+  if (next !== undefined) ctx.setDeadline(indexDeadline, String(next), ctx.nowMs);
+});
+
+export interface HistoryItem {
+  readonly id: string;
+  readonly type: HistoryRow['channel'];
+  readonly status: HistoryRow['status'];
+  readonly preview: string | null;
+  readonly callDirection: 'inbound' | null;
+  readonly callPeerE164: string | null;
+  readonly agentName: string | null;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly durationSec: number | null;
+  readonly rating: number | null;
+}
+
+export interface ContactStats {
+  readonly total: number;
+  readonly chats: number;
+  readonly tickets: number;
+  readonly calls: number;
+}
+
+/** With the newest conversations that the agent reaches, and how many those are in all. Refuses not_found. */
+export function readContact(view: View, contactId: string): { contact: ContactRecord; conversations: HistoryItem[]; stats: ContactStats } {
+  const contact = requireContact(view, contactId);
+  const of = { customer: { contactId }, reach: reachOf(callingAgent(view)) };
+  const counts = countByChannel(view.db, of);
+  const [chats, tickets, calls] = [counts.get('chat') ?? 0, counts.get('ticket') ?? 0, counts.get('call') ?? 0];
+  return { contact, conversations: historyOf(view, of.customer), stats: { total: chats + tickets + calls, chats, tickets, calls } };
+}
+
+/** What the agent reaches of a visitor's conversations. Refuses not_found. */
+export function visitorHistory(view: View, visitorId: string): HistoryItem[] {
+  if (view.state(visitorKind, visitorId) === undefined) refuse('not_found');
+  return historyOf(view, { visitorId });
+}
+
+function historyOf(view: View, customer: Customer): HistoryItem[] {
+  const { agents } = theRoster(view);
+  return conversationHistory(view.db, { customer, reach: reachOf(callingAgent(view)), limit: historyLimit }).map((row) => historyItem(row, agents.get(row.assignedAgentId ?? '')?.name ?? null));
+}
+
+function historyItem(row: HistoryRow, agentName: string | null): HistoryItem {
+  const isCall = row.callPhase !== null;
+  const endedAt = isCall ? row.callEndedAt : (row.solvedAt ?? row.closedAt);
+  const durationMs = row.callDurationMs ?? (endedAt === null ? null : Date.parse(endedAt) - Date.parse(row.createdAt));
+  return {
+    id: row.id,
+    type: row.channel,
+    status: row.status,
+    preview: row.preview,
+    callDirection: isCall ? 'inbound' : null,
+    callPeerE164: row.callPeerE164,
+    agentName,
+    startedAt: row.createdAt,
+    endedAt,
+    durationSec: durationMs === null ? null : Math.round(durationMs / 1000),
+    rating: row.rating,
+  };
+}
+
+function requireContact(view: Pick<View, 'db'>, contactId: string): ContactRecord {
+  return findContact(view.db, contactId) ?? refuse('not_found');
+}

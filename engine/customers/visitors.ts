@@ -1,0 +1,176 @@
+// Visitors: a customer's browser on one site. Naming themselves, being blocked. Decisions 4.12.
+
+import { type ContactRecord, findOldestContactByEmail, insertContact, updateContact } from '../../store/customers/contacts.ts';
+import { findVisitor, findVisitorByEmail, findVisitors, insertVisitor, updateVisitor, type VisitorRecord } from '../../store/customers/visitors.ts';
+import { callingAgent } from '../workspace/access.ts';
+import { bumpConversationsOf, linkConversationsOf } from '../conversations/conversation.ts';
+import { refuse } from '../errors.ts';
+import { tell } from '../events.ts';
+import { isBlank, oneLine } from '../lines.ts';
+import { command } from '../runtime/command.ts';
+import type { Context, View } from '../runtime/context.ts';
+import type { ActorKind } from '../runtime/registry.ts';
+import { requireSite } from '../workspace/sites.ts';
+import { blockedAs, sharingBlock } from './visitor-bounds.ts';
+
+export const visitorKind: ActorKind<VisitorRecord> = { name: 'visitor', load: findVisitor };
+
+/** What the customer's own browser is told of itself. */
+export interface VisitorSelf {
+  readonly id: string;
+  readonly siteId: string;
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly visitCount: number;
+}
+
+export function visitorSelf(visitor: VisitorRecord): VisitorSelf {
+  const { id, siteId, name, email, firstSeenAt, lastSeenAt, visitCount } = visitor;
+  return { id, siteId, name, email, firstSeenAt, lastSeenAt, visitCount };
+}
+
+/** The visitor says who it is. Refuses forbidden when blocked. */
+export const identifySelf = command('widget.identify', (ctx, params: { name?: string | undefined; email?: string | undefined }): VisitorRecord => {
+  return nameSelf(ctx, callingVisitor(ctx), params);
+});
+
+/** What a visitor says of itself, written and told. */
+export function nameSelf(ctx: Context, visitor: VisitorRecord, said: { name?: string | undefined; email?: string | undefined }): VisitorRecord {
+  const named = identifyHonestly(ctx, { ...visitor, lastSeenAt: ctx.at }, said);
+  tellOfVisitor(ctx, named);
+  return named;
+}
+
+/** As identify, for what a browser says: one that gives the email of a blocked visitor is blocked with it. */
+export function identifyHonestly(ctx: Context, visitor: VisitorRecord, said: { name?: string | undefined; email?: string | undefined }): VisitorRecord {
+  const blocked = visitor.blockedAt === null ? blockedAs(ctx, visitor, said.email) : undefined;
+  if (blocked !== undefined) auditSharedBlock(ctx, visitor, blocked);
+  return identify(ctx, blocked === undefined ? visitor : { ...visitor, blockedAt: blocked.blockedAt }, said);
+}
+
+/** The service blocked it, since another was. */
+export function auditSharedBlock(ctx: Context, visitor: VisitorRecord, blocked: VisitorRecord): void {
+  ctx.audit({ action: 'visitor.blocked', targetKind: 'visitor', targetId: visitor.id, context: { blockedWith: blocked.id } });
+}
+
+/** Refuses not_found. A blocked one is locked out at once, on open sockets too. */
+export const blockVisitor = command('visitor.block', (ctx, params: { visitorId: string }): VisitorRecord => setBlocked(ctx, params.visitorId, true));
+export const unblockVisitor = command('visitor.unblock', (ctx, params: { visitorId: string }): VisitorRecord => setBlocked(ctx, params.visitorId, false));
+
+/** The visitor that calls. Refuses forbidden when it is blocked. */
+export function callingVisitor(view: Pick<View, 'state' | 'caller'>): VisitorRecord {
+  if (view.caller.kind !== 'visitor') throw new Error(`a visitor's command called by a ${view.caller.kind}`);
+  const visitor = view.state(visitorKind, view.caller.visitorId) ?? refuse('unauthorized');
+  return visitor.blockedAt === null ? visitor : refuse('forbidden');
+}
+
+export function putVisitor(ctx: Context, visitor: VisitorRecord): void {
+  updateVisitor(ctx.db, visitor);
+  ctx.become(visitorKind, visitor.id, visitor);
+}
+
+/**
+ * Writes the visitor with what it says of itself; an email links it to the oldest contact that has it, or to a new one, and
+ * with it the conversations that it began as a stranger.
+ */
+export function identify(ctx: Context, visitor: VisitorRecord, said: { name?: string | undefined; email?: string | undefined }): VisitorRecord {
+  const email = said.email ?? visitor.email;
+  const name = said.name === undefined || isBlank(said.name) ? visitor.name : oneLine(said.name);
+  const contactId = email === null ? visitor.contactId : seeContact(ctx, findOldestContactByEmail(ctx.db, email), { name, email, phone: null });
+  const named: VisitorRecord = { ...visitor, email, name, contactId };
+  putVisitor(ctx, named);
+  if (contactId !== null && visitor.contactId === null) linkConversationsOf(ctx, visitor.id, contactId);
+  return named;
+}
+
+/** Who writes from this address, or is written to: a visitor that gave it, or a new one of the site. A name is kept where none is known. */
+export function visitorOfAddress(ctx: Context, person: { email: string; name: string | null }, siteId: () => string): VisitorRecord {
+  const known = findVisitorByEmail(ctx.db, person.email);
+  const visitor = known ?? newVisitor(ctx, siteId());
+  if (known === undefined) insertVisitor(ctx.db, visitor);
+  return identify(ctx, { ...visitor, lastSeenAt: ctx.at }, { email: person.email, name: visitor.name ?? person.name ?? undefined });
+}
+
+/** Notes that the contact was seen, or makes one when there is none yet. Returns its id. */
+export function seeContact(ctx: Context, known: ContactRecord | undefined, person: { name: string | null; email: string | null; phone: string | null }): string {
+  if (known !== undefined) {
+    updateContact(ctx.db, { ...known, name: known.name ?? person.name, lastSeenAt: ctx.at });
+    return known.id;
+  }
+  const contact: ContactRecord = {
+    id: ctx.ids.uuid(),
+    ...person,
+    company: null,
+    tags: [],
+    customFields: {},
+    lifetimeValueCents: 0,
+    note: null,
+    firstSeenAt: ctx.at,
+    lastSeenAt: ctx.at,
+    createdAt: ctx.at,
+  };
+  insertContact(ctx.db, contact);
+  return contact.id;
+}
+
+function setBlocked(ctx: Context, visitorId: string, blocked: boolean): VisitorRecord {
+  callingAgent(ctx);
+  const visitor = ctx.state(visitorKind, visitorId) ?? refuse('not_found');
+  if ((visitor.blockedAt !== null) === blocked) return visitor;
+  // Who stayed out with it comes in with it.
+  const sharing = blocked ? [] : sharingBlock(ctx, visitor);
+  const changed = putBlock(ctx, visitor, blocked ? ctx.at : null);
+  for (const other of sharing) putBlock(ctx, other, null);
+  return changed;
+}
+
+function putBlock(ctx: Context, visitor: VisitorRecord, blockedAt: string | null): VisitorRecord {
+  const changed: VisitorRecord = { ...visitor, blockedAt };
+  putVisitor(ctx, changed);
+  bumpConversationsOf(ctx, visitor.id);
+  tellOfVisitor(ctx, changed);
+  const target = { targetKind: 'visitor', targetId: visitor.id };
+  ctx.audit(blockedAt === null ? { action: 'visitor.unblocked', ...target } : { action: 'visitor.blocked', ...target });
+  return changed;
+}
+
+/** Every agent may read every visitor (GET /visitors/{id}), so every agent is told. */
+function tellOfVisitor(ctx: Context, visitor: VisitorRecord): void {
+  tell(ctx, { type: 'visitor.updated', audience: { kind: 'workspace' }, data: { visitor } });
+}
+
+/** Refuses not_found. */
+export function readVisitor(view: View, visitorId: string): VisitorRecord {
+  callingAgent(view);
+  return view.state(visitorKind, visitorId) ?? refuse('not_found');
+}
+
+/** Those that are there, in no order. */
+export function readVisitors(view: View, visitorIds: readonly string[]): VisitorRecord[] {
+  callingAgent(view);
+  return findVisitors(view.db, visitorIds);
+}
+
+export function newVisitor(ctx: Context, siteId: string): VisitorRecord {
+  requireSite(ctx, siteId);
+  return {
+    id: ctx.ids.uuid(),
+    siteId,
+    email: null,
+    name: null,
+    phoneE164: null,
+    ip: null,
+    country: null,
+    userAgent: null,
+    geo: null,
+    wcEnrichment: null,
+    contactId: null,
+    currentPageUrl: null,
+    blockedAt: null,
+    firstSeenAt: ctx.at,
+    lastSeenAt: ctx.at,
+    visitCount: 0,
+  };
+}

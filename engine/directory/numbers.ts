@@ -1,0 +1,85 @@
+// Phone numbers over all workspaces: one number leads to one of them. Reserved before the workspace's file says so, settled
+// after; those who held a number before are remembered, since their calls may still have news.
+
+import { countDirectoryNumbers, deleteDirectoryNumber, type DirectoryNumber, directoryNumberHolders, findDirectoryNumber, insertDirectoryNumber, reservedNumbers, setDirectoryNumberReleased, setDirectoryNumberReserved } from '../../store/directory/numbers.ts';
+import type { PhoneNumberRecord } from '../../store/calls/phone-numbers.ts';
+import type { Directory } from './directory.ts';
+import { dayMs } from './ceilings.ts';
+import { refuse } from '../errors.ts';
+import { isoTime } from '../runtime/clock.ts';
+
+export interface NumberClaim {
+  readonly numberId: string;
+  readonly e164: string;
+  readonly workspaceId: string;
+}
+
+/** A carrier is paid for a number by the month, however soon it is released. */
+const paidForMs = 30 * dayMs;
+
+/** Former holders looked at for a late delivery. News of a call ends within days; nobody gives a number away so often. */
+const maxHolders = 10;
+
+/** Workspaces that a delivery about this number may concern: the holder first, then the former ones, the last one first. */
+export function workspacesOfNumber(directory: Directory, e164: string): string[] {
+  return [...new Set(directoryNumberHolders(directory.db, e164, maxHolders).map((row) => row.workspaceId))];
+}
+
+export function isNumberHeld(directory: Directory, e164: string): boolean {
+  return findDirectoryNumber(directory.db, e164) !== undefined;
+}
+
+/**
+ * Takes the number, does the work that buys it and writes it to the workspace. `giveBack` undoes a purchase. Refuses number_taken, and plan_limit for
+ * a workspace that has `maxNumbers`, those that are being claimed and those that it released in a month among them.
+ */
+export function aroundClaim<Result>(directory: Directory, claim: NumberClaim & { maxNumbers: number }, steps: { work(): Promise<Result>; giveBack(): Promise<void> }): Promise<Result> {
+  return directory.around([claim.numberId], {
+    reserve: () =>
+      directory.change((db, at) => {
+        if (findDirectoryNumber(db, claim.e164) !== undefined) refuse('number_taken');
+        const { maxNumbers, ...number } = claim;
+        if (countDirectoryNumbers(db, { workspaceId: claim.workspaceId, at: isoTime(Date.parse(at) - paidForMs) }) >= maxNumbers) refuse('plan_limit', { message: `A workspace may have ${maxNumbers} numbers on this server, with those that it released within 30 days.`, detail: { ceiling: 'numbers', limit: maxNumbers } });
+        insertDirectoryNumber(db, { ...number, reservedAt: at, releasedAt: null });
+      }),
+    work: steps.work,
+    confirm: () => directory.change((db) => setDirectoryNumberReserved(db, claim.numberId, null)),
+    async giveBack() {
+      await steps.giveBack();
+      await forgetNumber(directory, claim.numberId);
+    },
+  });
+}
+
+/** Does the work that releases the number in its workspace, and lets others have it then. */
+export function aroundRelease<Result>(directory: Directory, numberId: string, work: () => Promise<Result>): Promise<Result> {
+  return directory.around([numberId], {
+    reserve: () => directory.change((db, at) => setDirectoryNumberReserved(db, numberId, at)),
+    work,
+    confirm: () => directory.change((db, at) => setDirectoryNumberReleased(db, numberId, at)),
+    giveBack: () => directory.change((db) => setDirectoryNumberReserved(db, numberId, null)),
+  });
+}
+
+export function forgetNumber(directory: Directory, numberId: string): Promise<void> {
+  return directory.change((db) => deleteDirectoryNumber(db, numberId));
+}
+
+/**
+ * Settles what was left reserved, by what the workspace's file says of the number; null: it cannot be read now. Resolves to
+ * those that no workspace has, which may be bought already and must be given back before they are forgotten.
+ */
+export async function sweepNumbers(directory: Directory, statusOf: (row: DirectoryNumber) => PhoneNumberRecord['status'] | undefined | null): Promise<NumberClaim[]> {
+  const left = reservedNumbers(directory.db).filter(({ numberId }) => !directory.isUnderWay(numberId));
+  const rows = left.map((row) => ({ row, status: statusOf(row) }));
+  const settled = rows.filter(({ status }) => status === 'active' || status === 'released');
+  if (settled.length > 0) {
+    await directory.change((db, at) => {
+      for (const { row, status } of settled) {
+        if (status === 'active') setDirectoryNumberReserved(db, row.numberId, null);
+        else setDirectoryNumberReleased(db, row.numberId, at);
+      }
+    });
+  }
+  return rows.flatMap(({ row, status }) => (status === undefined ? [row] : []));
+}

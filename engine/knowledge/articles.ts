@@ -1,0 +1,123 @@
+// Articles: written by hand or made of a page, drafts until they are published. A published article is embedded and retrieved like a page; while it
+// is, the page that it was made of is not. Specification 4.3, decisions 4.3.
+
+import { allKbArticles, countKbArticles, deleteKbArticle, findKbArticle, insertKbArticle, type KbArticleRecord, updateKbArticle } from '../../store/knowledge/articles.ts';
+import { adoptedInto, documentsOfArticle, findKbDocument, insertKbDocument, setKbDocumentArticle, setKbDocumentState } from '../../store/knowledge/documents.ts';
+import { requireAdmin } from '../workspace/access.ts';
+import { requireVersion } from '../conversations/conversation.ts';
+import { refuse, refuseField } from '../errors.ts';
+import { removeDocuments, requestEmbedding, touchBase } from './knowledge.ts';
+import { maxKbArticles } from '../limits.ts';
+import { command } from '../runtime/command.ts';
+import type { Context, View } from '../runtime/context.ts';
+
+export interface ArticleFields {
+  readonly title: string;
+  readonly body: string;
+  readonly status?: KbArticleRecord['status'] | undefined;
+}
+
+/** Newest first. */
+export function listArticles(view: View): KbArticleRecord[] {
+  return allKbArticles(view.db);
+}
+
+/** Refuses not_found. */
+export function readArticle(view: Pick<View, 'db'>, articleId: string): KbArticleRecord {
+  return findKbArticle(view.db, articleId) ?? refuse('not_found');
+}
+
+/** Refuses admin_required, semantic_error when there are too many. */
+export const createArticle = command('kb.createArticle', (ctx, fields: ArticleFields): KbArticleRecord => {
+  requireAdmin(ctx);
+  return addArticle(ctx, { ...fields, sourceDocumentId: null });
+});
+
+/** Makes a draft of a page. Refuses admin_required, not_found, conflict when it was adopted already or is an article's text. */
+export const adoptDocument = command('kb.adoptDocument', (ctx, params: { documentId: string }): KbArticleRecord => {
+  requireAdmin(ctx);
+  const document = findKbDocument(ctx.db, params.documentId);
+  if (document === undefined || document.state === 'staged' || document.state === 'removed') refuse('not_found');
+  if (document.articleId !== null) refuse('conflict', { message: 'There is an article of this document already.', detail: { articleId: document.articleId } });
+  const article = addArticle(ctx, { title: document.title, body: document.text, sourceDocumentId: document.id });
+  setKbDocumentArticle(ctx.db, document.id, article.id);
+  return article;
+});
+
+/** Refuses admin_required, not_found, stale_version, validation_error when nothing is to be changed. */
+export const changeArticle = command('kb.updateArticle', (ctx, params: { articleId: string; expectedVersion: number; changes: Partial<ArticleFields> }): KbArticleRecord => {
+  requireAdmin(ctx);
+  const before = readArticle(ctx, params.articleId);
+  requireVersion(before, params.expectedVersion);
+  const { title, body, status } = params.changes;
+  if (title === undefined && body === undefined && status === undefined) refuseField('validation_error', 'body', 'must name a field that can be changed');
+  const after: KbArticleRecord = { ...before, version: before.version + 1, title: title ?? before.title, body: body ?? before.body, status: status ?? before.status, updatedAt: ctx.at };
+  updateKbArticle(ctx.db, after);
+  if (after.status === 'published') publish(ctx, after);
+  else if (before.status === 'published') unpublish(ctx, after.id);
+  return after;
+});
+
+/** Its page, if it was made of one, is retrieved again. Refuses admin_required, not_found. */
+export const removeArticle = command('kb.deleteArticle', (ctx, params: { articleId: string }): void => {
+  requireAdmin(ctx);
+  const article = readArticle(ctx, params.articleId);
+  unpublish(ctx, article.id);
+  const page = adoptedInto(ctx.db, article.id);
+  if (page !== undefined) setKbDocumentArticle(ctx.db, page.id, null);
+  deleteKbArticle(ctx.db, article.id);
+});
+
+/** Puts an article's text, now that it is embedded, in the place of its former one and of the page it was made of. */
+export const serveArticle = command('kb.serveArticle', (ctx, params: { documentId: string }): void => {
+  const document = findKbDocument(ctx.db, params.documentId);
+  if (document?.state !== 'staged' || document.articleId === null) return;
+  removeDocuments(ctx, documentsOfArticle(ctx.db, document.articleId, ['served']).map(({ id }) => id));
+  setKbDocumentState(ctx.db, document.id, 'served');
+  const page = adoptedInto(ctx.db, document.articleId);
+  if (page !== undefined) setKbDocumentState(ctx.db, page.id, 'shadowed');
+  touchBase(ctx);
+});
+
+function addArticle(ctx: Context, fields: ArticleFields & { sourceDocumentId: string | null }): KbArticleRecord {
+  if (countKbArticles(ctx.db) >= maxKbArticles) refuse('semantic_error', { message: `There are ${maxKbArticles} articles already.` });
+  const article: KbArticleRecord = {
+    id: ctx.ids.uuid(),
+    version: 1,
+    title: fields.title,
+    body: fields.body,
+    status: fields.status ?? 'draft',
+    sourceDocumentId: fields.sourceDocumentId,
+    createdAt: ctx.at,
+    updatedAt: ctx.at,
+  };
+  insertKbArticle(ctx.db, article);
+  if (article.status === 'published') publish(ctx, article);
+  return article;
+}
+
+/** Its text becomes a document that is embedded and then served; what is served of it until then stays. */
+function publish(ctx: Context, article: KbArticleRecord): void {
+  removeDocuments(ctx, documentsOfArticle(ctx.db, article.id, ['staged']).map(({ id }) => id));
+  insertKbDocument(ctx.db, {
+    id: ctx.ids.uuid(),
+    state: 'staged',
+    sourceType: 'article',
+    sourceUrl: null,
+    rootUrl: null,
+    jobId: null,
+    articleId: article.id,
+    title: article.title,
+    text: article.body,
+    byteSize: Buffer.byteLength(article.body),
+    ingestedAt: ctx.at,
+  });
+  requestEmbedding(ctx);
+}
+
+function unpublish(ctx: Context, articleId: string): void {
+  removeDocuments(ctx, documentsOfArticle(ctx.db, articleId, ['staged', 'served']).map(({ id }) => id));
+  const page = adoptedInto(ctx.db, articleId);
+  if (page !== undefined) setKbDocumentState(ctx.db, page.id, 'served');
+  touchBase(ctx);
+}

@@ -1,0 +1,149 @@
+// The work behind the knowledge base that takes longer than a command may: walking a site, embedding its pages, embedding everything again for
+// another model. The outbox calls it, so it is done once more from the beginning after a restart. It changes nothing itself: every step it takes is
+// a command, small enough that a chat does not notice.
+
+import { findKbBase, type KbBaseRecord } from '../../store/knowledge/chunks.ts';
+import { findKbDocument, type KbDocumentRecord, nextReadyArticle, nextWithoutEmbedding } from '../../store/knowledge/documents.ts';
+import type { Crawler } from '../../workers/knowledge/crawler.ts';
+import type { EmbeddedChunk, Embedder } from '../../workers/knowledge/embedder.ts';
+import { serveArticle } from './articles.ts';
+import { finishCrawl, noStats, startCrawl, storeStep, withSkipped } from './crawls.ts';
+import { chooseModel, chunksPerCommand, embedAgain, storeEmbedding, switchModel } from './knowledge.ts';
+import { type CommandDefinition, systemCaller } from '../runtime/command.ts';
+import type { Engine } from '../runtime/engine.ts';
+import type { Workspace } from '../runtime/workspace.ts';
+
+export interface IngestionOptions {
+  readonly engine: Engine;
+  readonly crawler: Crawler;
+  readonly embedder: Embedder;
+}
+
+/** A site that takes longer than this is not walked to its end. */
+const crawlTimeoutMs = 60 * 60_000;
+/** What the outbox remembers of a crawl that somebody ended meanwhile. */
+const cancelled = 'it was cancelled';
+
+export class Ingestion {
+  readonly #engine: Engine;
+  readonly #crawler: Crawler;
+  readonly #embedder: Embedder;
+  readonly #stopping = new AbortController();
+
+  constructor(options: IngestionOptions) {
+    this.#engine = options.engine;
+    this.#crawler = options.crawler;
+    this.#embedder = options.embedder;
+  }
+
+  /** Walks the site of a job and puts its pages in the place of the former ones. Rejects with what is wrong with the site or the embedding. */
+  async crawl({ workspaceId, jobId }: { workspaceId: string; jobId: string }): Promise<string> {
+    const job = await this.#execute(workspaceId, startCrawl, { jobId });
+    if (job === undefined) return 'it is over already';
+    const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(crawlTimeoutMs)]);
+    const { url, maxDepth, maxPages } = job;
+    let stats = noStats;
+    for await (const { page, skipped, ...counts } of this.#crawler.crawl({ url, maxDepth, maxPages, signal })) {
+      stats = withSkipped({ ...stats, ...counts }, skipped);
+      if (page === undefined) {
+        const stored = await this.#execute(workspaceId, storeStep, { jobId, stats, document: undefined });
+        if (stored === 'over') return cancelled;
+        continue;
+      }
+      const model = (await this.#base(workspaceId)).model;
+      const chunks = await this.#embedder.digest({ model, title: page.title, text: page.text });
+      stats = { ...stats, documents: stats.documents + 1, chunks: stats.chunks + chunks.length };
+      const first = chunks.slice(0, chunksPerCommand);
+      const stored = await this.#execute(workspaceId, storeStep, { jobId, stats, document: { page, model, chunks: first, chunkCount: chunks.length } });
+      if (stored === 'over') return cancelled;
+      if (stored.documentId !== undefined) await this.#storeFrom(workspaceId, { documentId: stored.documentId, model, chunks, from: first.length });
+    }
+    for (;;) {
+      const finished = await this.#execute(workspaceId, finishCrawl, { jobId });
+      if (finished === 'over') return cancelled;
+      if (finished.unreadyId === undefined) return `${stats.documents} documents`;
+      await this.#embed(workspaceId, finished.unreadyId, (await this.#base(workspaceId)).model);
+    }
+  }
+
+  /** Embeds whatever is not: for the model that is searched, then for the one that is to be. */
+  async embed({ workspaceId }: { workspaceId: string }): Promise<string> {
+    const wanted = this.#embedder.model;
+    if (wanted === undefined) return 'embedding is switched off';
+    let count = 0;
+    for (;;) {
+      const { model: searched } = await this.#base(workspaceId);
+      count += await this.#embedAll(workspaceId, searched);
+      for (let ready = this.#readyArticle(workspaceId, searched); ready !== undefined; ready = this.#readyArticle(workspaceId, searched)) {
+        await this.#execute(workspaceId, serveArticle, { documentId: ready });
+      }
+      if (searched === wanted) return `${count} documents`;
+      count += await this.#embedAll(workspaceId, wanted);
+      await this.#execute(workspaceId, switchModel, { model: wanted });
+    }
+  }
+
+  /** At start: asks for what another model has embedded, or nobody has, to be embedded by the one that is used now. */
+  review(workspaceId: string, { isUnembedded }: { isUnembedded: boolean }): void {
+    if (isUnembedded) void this.#execute(workspaceId, embedAgain, {});
+  }
+
+  /** Ends what is under way; it is done again after the restart. */
+  stop(): void {
+    this.#stopping.abort(new Error('the service is stopping'));
+  }
+
+  /** The model to search by, chosen now if there was none or the former one cannot be asked any more. */
+  async #base(workspaceId: string): Promise<KbBaseRecord> {
+    const base = findKbBase(this.#workspace(workspaceId).db);
+    if (base !== undefined && this.#embedder.serves(base.model)) return base;
+    const { model } = this.#embedder;
+    if (model === undefined) throw new Error('embedding is switched off');
+    return this.#execute(workspaceId, chooseModel, { model });
+  }
+
+  async #embedAll(workspaceId: string, model: string): Promise<number> {
+    let count = 0;
+    for (let after = ''; ; count += 1) {
+      const document = nextWithoutEmbedding(this.#workspace(workspaceId).db, { model, after });
+      if (document === undefined) return count;
+      await this.#embedDocument(workspaceId, document, model);
+      after = document.id;
+    }
+  }
+
+  async #embed(workspaceId: string, documentId: string, model: string): Promise<void> {
+    const document = findKbDocument(this.#workspace(workspaceId).db, documentId);
+    if (document !== undefined) await this.#embedDocument(workspaceId, document, model);
+  }
+
+  async #embedDocument(workspaceId: string, { id, title, text }: KbDocumentRecord, model: string): Promise<void> {
+    this.#stopping.signal.throwIfAborted();
+    const chunks = await this.#embedder.digest({ model, title, text });
+    await this.#storeFrom(workspaceId, { documentId: id, model, chunks, from: 0 });
+  }
+
+  async #storeFrom(workspaceId: string, embedding: { documentId: string; model: string; chunks: readonly EmbeddedChunk[]; from: number }): Promise<void> {
+    const { documentId, model, chunks, from } = embedding;
+    // A text without a word has no chunk, and is embedded by that.
+    for (let firstIndex = from; firstIndex < chunks.length || (firstIndex === 0 && chunks.length === 0); firstIndex += chunksPerCommand) {
+      const part = chunks.slice(firstIndex, firstIndex + chunksPerCommand);
+      const isThere = await this.#execute(workspaceId, storeEmbedding, { documentId, model, firstIndex, chunks: part, chunkCount: chunks.length });
+      if (!isThere) return;
+    }
+  }
+
+  #readyArticle(workspaceId: string, model: string): string | undefined {
+    return nextReadyArticle(this.#workspace(workspaceId).db, model)?.id;
+  }
+
+  #workspace(workspaceId: string): Workspace {
+    const workspace = this.#engine.workspace(workspaceId);
+    if (workspace === undefined) throw new Error(`the workspace ${workspaceId} is not there`);
+    return workspace;
+  }
+
+  #execute<Params, Result>(workspaceId: string, definition: CommandDefinition<Params, Result>, params: Params): Promise<Result> {
+    return this.#engine.execute(definition, { workspaceId, caller: systemCaller, params });
+  }
+}

@@ -1,0 +1,145 @@
+// The domain that a workspace sends from and takes mail for: registered with the DNS records to add, asked about by real DNS
+// queries for up to seven days with growing pauses, verified when every required record stands. What is asked and how is the provider's;
+// when, and what follows, is decided here. Specification 4.19, decisions "Email domain".
+
+import { type DnsRecord, type EmailDomainRecord, putEmailDomain } from '../../store/mail/email-domains.ts';
+import { requireAdmin } from '../workspace/access.ts';
+import { refuse } from '../errors.ts';
+import { isoTime } from '../runtime/clock.ts';
+import { command } from '../runtime/command.ts';
+import type { Context } from '../runtime/context.ts';
+import type { DeadlineParams } from '../runtime/deadlines.ts';
+import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
+import { emailDomainKind, tellOfWorkspace, theEmailDomain } from '../workspace/workspace.ts';
+
+export const pollDeadline = 'emailDomain.poll';
+export const domainCheckKind = 'email-domain-check';
+
+const pollForMs = 7 * 24 * 3600_000;
+/** Each pause is by half longer than the one before, up to an hour. */
+const pauseGrowth = 1.5;
+const longestPauseMs = 3600_000;
+
+export interface EmailDomainView {
+  readonly id: string;
+  readonly name: string;
+  readonly status: EmailDomainRecord['status'];
+  readonly records: readonly (DnsRecord & { readonly required: boolean })[];
+  readonly lastCheckedAt: string | null;
+  readonly pollUntil: string;
+}
+
+export function emailDomainView(domain: EmailDomainRecord): EmailDomainView {
+  const { id, name, status, records, lastCheckedAt, pollUntil } = domain;
+  return { id, name, status, records: records.map((record) => ({ ...record, required: isRequired(record) })), lastCheckedAt, pollUntil };
+}
+
+/** Mail for the domain may be forwarded here instead of being led here by its MX. Specification 4.20 rule 4. */
+export function isRequired({ type }: Pick<DnsRecord, 'type'>): boolean {
+  return type !== 'MX';
+}
+
+/** Nothing is left to be looked for. */
+function isSettled({ status, records }: EmailDomainRecord): boolean {
+  return status === 'verified' && records.every((record) => record.status === 'verified');
+}
+
+/** What the provider made for a new domain. */
+export interface NewDomain {
+  readonly name: string;
+  readonly records: readonly Omit<DnsRecord, 'status'>[];
+  readonly selector: string;
+  readonly sealedPrivateKey: string;
+}
+
+/**
+ * Registers a domain in place of a former one, or starts the days over in which its records are asked for. The same domain keeps
+ * its records, so that what stands in DNS already stays right. Refuses admin_required.
+ */
+export const registerDomain = command('emailDomain.register', (ctx, params: { domain: NewDomain | undefined; name: string; firstPauseMs: number }): EmailDomainView => {
+  requireAdmin(ctx);
+  const before = theEmailDomain(ctx);
+  const polling = { pollIntervalMs: params.firstPauseMs, pollUntil: isoTime(ctx.nowMs + pollForMs) };
+  if (before?.name === params.name) {
+    if (isSettled(before)) return emailDomainView(before);
+    return emailDomainView(startPolling(ctx, { ...before, ...polling }));
+  }
+  // The one that the caller saw is gone meanwhile; it asks again.
+  const { domain } = params;
+  if (domain === undefined) refuse('conflict');
+  if (before !== undefined) ctx.clearDeadline(pollDeadline, before.id);
+  const registered = startPolling(ctx, {
+    id: ctx.ids.uuid(),
+    name: domain.name,
+    status: 'pending',
+    records: domain.records.map((record) => ({ ...record, status: 'pending' as const })),
+    selector: domain.selector,
+    sealedPrivateKey: domain.sealedPrivateKey,
+    ...polling,
+    lastCheckedAt: null,
+    verifiedAt: null,
+    createdAt: ctx.at,
+  });
+  ctx.audit({
+    action: 'workspace.updated',
+    targetKind: 'email_domain',
+    targetId: registered.id,
+    ...(before === undefined ? {} : { before: { emailDomain: before.name, status: before.status } }),
+    after: { emailDomain: registered.name, status: registered.status },
+  });
+  return emailDomainView(registered);
+});
+
+/** What a check of the records is told, and what it answers. */
+export interface DomainCheck {
+  readonly name: string;
+  readonly records: readonly DnsRecord[];
+}
+export interface DomainFindings {
+  /** Of each record, in the order asked: whether it stands. */
+  readonly stands: readonly boolean[];
+  /** Every required record stands, and no other workspace has the domain. */
+  readonly isOurs: boolean;
+}
+
+/** Asks for a look at the records. */
+export const pollDomain = command('emailDomain.poll', (ctx, params: DeadlineParams): void => {
+  const domain = theEmailDomain(ctx);
+  if (domain?.id !== params.subjectId || isSettled(domain)) return;
+  ctx.enqueue({ kind: domainCheckKind, target: `email-domain:${domain.name}`, subjectId: domain.id, payload: { name: domain.name, records: domain.records } satisfies DomainCheck });
+});
+
+/** Writes down what the look found, and when to look again. A failed one (DNS did not answer) says nothing of the records. */
+export function settleDomainCheck(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
+  const domain = theEmailDomain(ctx);
+  if (domain === undefined || domain.id !== item.subjectId || isSettled(domain)) return;
+  // Written by the check of this domain alone (http/serve.ts).
+  const findings = outcome.state === 'sent' ? (JSON.parse(outcome.answer) as DomainFindings) : undefined;
+  // Of a domain that is verified, only what it never needed is looked for still.
+  const isOpen = (record: DnsRecord): boolean => domain.status === 'pending' || !isRequired(record);
+  const records = domain.records.map((record, index): DnsRecord => (findings === undefined || !isOpen(record) ? record : { ...record, status: findings.stands[index] === true ? 'verified' : 'pending' }));
+  let checked: EmailDomainRecord = { ...domain, records, lastCheckedAt: ctx.at };
+  if (domain.status === 'pending' && findings?.isOurs === true) {
+    checked = { ...checked, status: 'verified', verifiedAt: ctx.at };
+    ctx.audit({ action: 'workspace.domain_verified', targetKind: 'email_domain', targetId: domain.id, before: { status: 'pending' }, after: { status: 'verified', domain: domain.name } });
+  }
+  const nextMs = ctx.nowMs + domain.pollIntervalMs;
+  if (isSettled(checked) || isoTime(nextMs) > domain.pollUntil) putDomain(ctx, checked);
+  else startPolling(ctx, checked);
+}
+
+/** Sets the next look after the present pause, and makes the pause after it longer. */
+function startPolling(ctx: Context, domain: EmailDomainRecord): EmailDomainRecord {
+  ctx.setDeadline(pollDeadline, domain.id, ctx.nowMs + domain.pollIntervalMs);
+  const polled: EmailDomainRecord = { ...domain, pollIntervalMs: Math.min(Math.round(domain.pollIntervalMs * pauseGrowth), longestPauseMs) };
+  putDomain(ctx, polled);
+  return polled;
+}
+
+function putDomain(ctx: Context, domain: EmailDomainRecord): void {
+  const before = theEmailDomain(ctx);
+  putEmailDomain(ctx.db, domain);
+  ctx.become(emailDomainKind, '', domain);
+  // Both stand in the workspace's record.
+  if (before?.id !== domain.id || before.status !== domain.status) tellOfWorkspace(ctx);
+}

@@ -1,0 +1,146 @@
+// Erases one contact or one workspace for good, as an operator asks: rows, what the file still held of them, the search index that
+// was made of them, uploads. The caller holds the data folder. Both leave an entry in the operators' log, the contact's also one
+// in the workspace's own.
+
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { basename, join, sep } from 'node:path';
+import { insertAudit } from '../../store/runtime/audit.ts';
+import { Database, removeDatabase, syncFolder } from '../../store/database.ts';
+import { placeKinds } from '../../store/directory/places.ts';
+import { activeNumbers, eraseContact, type Erased, sentIds, sentTo, uploadsOf } from '../../store/operations/erasure.ts';
+import { directoryMigrations } from '../../store/migrations/directory.ts';
+import { workspaceMigrations } from '../../store/migrations/workspace.ts';
+import { insertOutbox, type OutboxRow } from '../../store/runtime/outbox.ts';
+import { insertOperatorAudit } from '../../store/directory/operator-audit.ts';
+import { othersIn } from './backup.ts';
+import type { Ids } from '../runtime/ids.ts';
+import { directoryPath, workspacePath } from './soundness.ts';
+import { removeObjectKind } from '../workspace/uploads.ts';
+
+export interface ErasureOptions {
+  readonly dataDir: string;
+  /** Uploads are on this disk; else the service is asked to remove them where they are, when it runs next. */
+  readonly areUploadsHere: boolean;
+  readonly workspaceId: string;
+  readonly at: string;
+  readonly ids: Ids;
+}
+
+/** Resolves to how much there was. Can be done again when it was interrupted. */
+export async function eraseContactOf(options: ErasureOptions, contactId: string): Promise<Erased> {
+  const { dataDir, workspaceId, at, ids } = options;
+  const db = Database.openWriter(workspacePath(dataDir, workspaceId), workspaceMigrations);
+  try {
+    // The files before the rows that lead to them.
+    const keys = keysOf(workspaceId, uploadsOf(db, contactId));
+    if (options.areUploadsHere) await removeUploads(options, keys);
+    await removeSent(options, sentTo(db, contactId));
+    removeDatabase(join(dataDir, 'index', `${workspaceId}.db`));
+    db.overwriteDeleted();
+    db.begin();
+    const erased = eraseContact(db, { contactId, at });
+    if (!options.areUploadsHere) for (const key of keys) insertOutbox(db, removalOf(key, options));
+    insertAudit(db, { id: ids.uuid(), actorAgentId: null, action: 'contact.erased', targetKind: 'contact', targetId: contactId, before: null, after: null, context: JSON.stringify(erased), createdAt: at });
+    db.commit();
+    db.compact();
+    note(options, { action: 'contact.erased', targetKind: 'contact', targetId: contactId, context: { workspaceId, ...erased } });
+    return erased;
+  } finally {
+    db.rollback();
+    db.close();
+  }
+}
+
+/** Numbers that must be released first: erasing would leave them with the carrier, paid for by nobody's knowledge. */
+export function numbersHeld(dataDir: string, workspaceId: string): string[] {
+  const path = workspacePath(dataDir, workspaceId);
+  if (!existsSync(path)) return [];
+  const db = Database.openReader(path);
+  try {
+    return activeNumbers(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** Can be done again when it was interrupted. */
+export async function eraseWorkspace(options: ErasureOptions): Promise<void> {
+  const { dataDir, workspaceId } = options;
+  removeDatabase(join(dataDir, 'index', `${workspaceId}.db`));
+  removeStray(dataDir, sentIdsIn(workspacePath(dataDir, workspaceId)));
+  for (const path of await othersIn(dataDir, { only: workspaceId })) rmSync(join(dataDir, path), { force: true });
+  removeDatabase(workspacePath(dataDir, workspaceId));
+  syncFolder(join(dataDir, 'workspaces'));
+  const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
+  try {
+    directory.overwriteDeleted();
+    directory.begin();
+    for (const kind of placeKinds) kind.giveUp(directory, workspaceId);
+    directory.commit();
+    directory.compact();
+  } finally {
+    directory.rollback();
+    directory.close();
+  }
+  note(options, { action: 'workspace.erased', targetKind: 'workspace', targetId: workspaceId, context: null });
+}
+
+function note({ dataDir, at, ids }: ErasureOptions, entry: Pick<Parameters<typeof insertOperatorAudit>[1], 'action' | 'targetKind' | 'targetId' | 'context'>): void {
+  const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
+  try {
+    insertOperatorAudit(directory, { id: ids.uuid(), ...entry, createdAt: at });
+  } finally {
+    directory.close();
+  }
+}
+
+/** An upload's address ends with its key, which begins with the workspace's id. */
+function keysOf(workspaceId: string, urls: readonly string[]): ReadonlySet<string> {
+  return new Set(urls.flatMap((url) => url.split('?')[0]?.match(new RegExp(`${workspaceId}/.+$`))?.[0] ?? []).map((path) => decodeURIComponent(path)));
+}
+
+function removalOf(key: string, { ids, at }: ErasureOptions): OutboxRow {
+  return { id: ids.uuid(), kind: removeObjectKind, target: key, subjectId: null, payload: JSON.stringify({ key }), state: 'queued', attempts: 0, nextAt: at, lastAnswer: null, createdAt: at, settledAt: null };
+}
+
+async function removeUploads({ dataDir, workspaceId }: ErasureOptions, wanted: ReadonlySet<string>): Promise<void> {
+  if (wanted.size === 0) return;
+  for (const path of await othersIn(dataDir, { only: workspaceId })) {
+    const key = path.slice(path.indexOf(workspaceId));
+    if (wanted.has(key) || wanted.has(key.replace(/\.type$/, ''))) rmSync(join(dataDir, path), { force: true });
+  }
+}
+
+/** Mails and texts that this service left in its outbox folder instead of sending them. */
+const outboxFolder = 'outbox';
+const outboxKinds = ['eml', 'sms', 'call'];
+
+/** Those that are known by id, and those older ones that say that they are for the contact. */
+async function removeSent({ dataDir, workspaceId }: ErasureOptions, { ids, addresses }: { ids: readonly string[]; addresses: readonly string[] }): Promise<void> {
+  removeStray(dataDir, ids);
+  for (const path of await othersIn(dataDir, { only: workspaceId })) {
+    if (!path.startsWith(outboxFolder + sep)) continue;
+    const isKnown = ids.includes(basename(path).split('.')[0] ?? '');
+    if (isKnown || recipientsOf(readFileSync(join(dataDir, path), 'utf8')).some((recipient) => addresses.includes(recipient))) rmSync(join(dataDir, path), { force: true });
+  }
+}
+
+/** Their names did not always tell whose they are. */
+function removeStray(dataDir: string, ids: readonly string[]): void {
+  for (const id of ids) for (const kind of outboxKinds) rmSync(join(dataDir, outboxFolder, `${id}.${kind}`), { force: true });
+}
+
+function sentIdsIn(path: string): string[] {
+  if (!existsSync(path)) return [];
+  const db = Database.openReader(path);
+  try {
+    return sentIds(db);
+  } finally {
+    db.close();
+  }
+}
+
+function recipientsOf(message: string): string[] {
+  const [head = ''] = message.split(/\r?\n\r?\n/, 1);
+  return (/^To: (.*(?:\r?\n[ \t].*)*)/im.exec(head)?.[1] ?? '').toLowerCase().match(/[^\s<>,"]+/g) ?? [];
+}

@@ -1,0 +1,172 @@
+// Brings a backup back: all of it to a folder with nothing in it, or one workspace beside others, as it was or as a copy under a
+// new name. The caller holds the data folder and sees to it that what is interrupted is done again before anybody serves it.
+
+import { chmod, copyFile, mkdir, readdir, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { becomeCopy } from '../../store/operations/copied-workspace.ts';
+import { Database, removeDatabase, syncFile, syncFolder } from '../../store/database.ts';
+import { placeKinds } from '../../store/directory/places.ts';
+import { directoryWorkspaces, subdomainTaken } from '../../store/directory/directory.ts';
+import { directoryMigrations } from '../../store/migrations/directory.ts';
+import { workspaceMigrations } from '../../store/migrations/workspace.ts';
+import { insertOperatorAudit } from '../../store/directory/operator-audit.ts';
+import type { SecretBox } from '../../workers/secrets/secret-box.ts';
+import { bringIntoAgreement, BackupUnusable, type Manifest, othersIn, resealSecrets, settle } from './backup.ts';
+import { locatorOf } from '../directory/locator.ts';
+import type { Ids } from '../runtime/ids.ts';
+import { directoryPath, workspaceIdsIn, workspacePath } from './soundness.ts';
+import { isReservedName } from '../directory/reserved-names.ts';
+import { slugOf } from '../text.ts';
+
+export interface RestoreOptions {
+  readonly from: string;
+  readonly manifest: Manifest;
+  readonly dataDir: string;
+  readonly at: string;
+  readonly ids: Ids;
+  /** What the service's own mail comes from: no workspace is given its name. */
+  readonly mailFrom: string;
+  onProgress(share: number, doing: string): void;
+}
+
+const ownerOnly = 0o600;
+/** Files that a folder may hold and still be called empty. */
+const ofNobody: ReadonlySet<string> = new Set(['lock', 'lost+found', 'unfinished']);
+
+/** True when there is nothing in the folder that a restore could overwrite. */
+export async function isEmptyDataFolder(dataDir: string): Promise<boolean> {
+  return (await readdir(dataDir)).every((name) => ofNobody.has(name.replace(/-(?:wal|shm|journal)$/, '')));
+}
+
+/** Brings everything back as it was. What an interrupted attempt left is overwritten. */
+export async function restoreAll(options: RestoreOptions): Promise<void> {
+  const { from, manifest, dataDir, onProgress } = options;
+  if (manifest.scope !== 'all') throw new BackupUnusable(`${from} holds one workspace`);
+  const allBytes = manifest.files.reduce((sum, { bytes }) => sum + bytes, 1);
+  let doneBytes = 0;
+  for (const { path, bytes } of manifest.files) {
+    await copyDurably(join(from, path), join(dataDir, path));
+    doneBytes += bytes;
+    onProgress(doneBytes / allBytes, path);
+  }
+  for (const { id } of manifest.workspaces) Database.openWriter(workspacePath(dataDir, id), workspaceMigrations).close();
+  withDirectory(dataDir, (directory) => {
+    for (const { id } of manifest.workspaces) note(directory, options, id, { from, madeAt: manifest.madeAt });
+  });
+}
+
+export interface OneRestored {
+  readonly workspaceId: string;
+  /** Undefined: as it was. Else the name of a second workspace beside the first. */
+  readonly as: string | undefined;
+  /** To open its secrets as the backup has them, and to seal them for this data folder. */
+  readonly secrets: { readonly from: SecretBox; readonly to: SecretBox };
+  /** An attempt was interrupted: files that directory.db knows nothing of are what it left. */
+  readonly isAgain: boolean;
+  /** Runs what must not be seen half done. What is refused is refused before. */
+  whole(act: () => Promise<void>): Promise<void>;
+}
+
+/** Brings one workspace back beside the others. Resolves to its id and subdomain. Rejects with BackupUnusable when its places are taken. */
+export async function restoreWorkspace(options: RestoreOptions, one: OneRestored): Promise<{ workspaceId: string; subdomain: string }> {
+  const { from, dataDir, at } = options;
+  const workspaceId = one.as === undefined ? one.workspaceId : options.ids.uuid();
+  const path = workspacePath(dataDir, workspaceId);
+  const part = `${path}.part`;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  removeDatabase(part);
+  await copyDurably(workspacePath(from, one.workspaceId), part);
+  const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
+  try {
+    const db = Database.openWriter(part, workspaceMigrations);
+    let subdomain: string;
+    try {
+      subdomain = one.as === undefined ? subdomainIn(db) : copyAs(db, directory, { ...one, as: one.as, newId: workspaceId, at, mailFrom: options.mailFrom });
+      requireFreePlaces(directory, db, workspaceId);
+    } finally {
+      db.close();
+    }
+    settle(part);
+    if (one.as === undefined) resealSecrets(part, { workspaceId, ...one.secrets });
+    await one.whole(async () => {
+      if (one.isAgain) forgetUnknown(directory, dataDir);
+      for (const other of await othersIn(from, { only: one.workspaceId })) {
+        await copyDurably(join(from, other), join(dataDir, other.replaceAll(one.workspaceId, workspaceId)));
+      }
+      removeDatabase(join(dataDir, 'index', `${workspaceId}.db`));
+      await rename(part, path);
+      syncFolder(dirname(path));
+      directory.begin();
+      bringIntoAgreement(directory, dataDir, workspaceId);
+      note(directory, options, workspaceId, { from, madeAt: options.manifest.madeAt, ...(one.as === undefined ? {} : { copyOf: one.workspaceId }) });
+      directory.commit();
+    });
+    return { workspaceId, subdomain };
+  } catch (error) {
+    removeDatabase(part);
+    throw error;
+  } finally {
+    directory.rollback();
+    directory.close();
+    settle(directoryPath(dataDir));
+  }
+}
+
+function forgetUnknown(directory: Database, dataDir: string): void {
+  const known = new Set(directoryWorkspaces(directory).map(({ id }) => id));
+  for (const id of workspaceIdsIn(dataDir)) if (!known.has(id)) removeDatabase(workspacePath(dataDir, id));
+}
+
+function copyAs(db: Database, directory: Database, copy: { workspaceId: string; newId: string; as: string; at: string; mailFrom: string }): string {
+  const wanted = slugOf(copy.as);
+  let subdomain = wanted;
+  for (let suffix = 2; isReservedName(subdomain, copy.mailFrom) || subdomainTaken(directory, subdomain); suffix += 1) subdomain = `${wanted}-${suffix}`;
+  const locator = locatorOf(copy.newId);
+  db.overwriteDeleted();
+  db.begin();
+  try {
+    becomeCopy(db, { formerId: copy.workspaceId, workspaceId: copy.newId, name: copy.as, subdomain, locator, locatorChars: locator.length, at: copy.at });
+    db.commit();
+  } finally {
+    db.rollback();
+  }
+  return subdomain;
+}
+
+function subdomainIn(db: Database): string {
+  return placeKinds.find(({ title }) => title === 'subdomain')?.ofWorkspace(db)[0]?.name ?? '';
+}
+
+function requireFreePlaces(directory: Database, db: Database, workspaceId: string): void {
+  const taken = placeKinds.flatMap((kind) => kind.ofWorkspace(db).filter(({ name, text }) => !text.endsWith(' released') && kind.isTaken(directory, workspaceId, name)).map(({ name }) => `${kind.title} ${name}`));
+  if (taken.length > 0) throw new BackupUnusable(`another workspace has its ${taken.join(', its ')}; --as NAME makes a copy with places of its own`);
+}
+
+function note(directory: Database, { ids, at }: RestoreOptions, workspaceId: string, context: object): void {
+  insertOperatorAudit(directory, { id: ids.uuid(), action: 'workspace.restored', targetKind: 'workspace', targetId: workspaceId, context, createdAt: at });
+}
+
+function withDirectory(dataDir: string, change: (directory: Database) => void): void {
+  const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
+  directory.begin();
+  try {
+    change(directory);
+    directory.commit();
+  } finally {
+    directory.rollback();
+    directory.close();
+  }
+  settle(directoryPath(dataDir));
+}
+
+/** Complete under its name, or not there. */
+async function copyDurably(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  const part = `${to}.part`;
+  await copyFile(from, part);
+  // A copy has the mode of what it is of, which may be kept from being written to, or open to others.
+  await chmod(part, ownerOnly);
+  syncFile(part);
+  await rename(part, to);
+  syncFolder(dirname(to));
+}

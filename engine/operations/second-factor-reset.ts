@@ -1,0 +1,40 @@
+// Takes the second factors of one agent away, as an operator asks: for the only admin of a workspace who lost them all, whom nobody else can
+// let in. The caller holds the data folder; the mail about it leaves when the service runs next. Stands in the workspace's log and in the operators'.
+
+import { Database } from '../../store/database.ts';
+import { newestSeq } from '../../store/runtime/events.ts';
+import { directoryMigrations } from '../../store/migrations/directory.ts';
+import { workspaceMigrations } from '../../store/migrations/workspace.ts';
+import { insertOperatorAudit } from '../../store/directory/operator-audit.ts';
+import { systemCaller } from '../runtime/command.ts';
+import { Context } from '../runtime/context.ts';
+import type { Ids } from '../runtime/ids.ts';
+import { Registry } from '../runtime/registry.ts';
+import { resetSecondFactorsByOperator } from '../team/second-factors.ts';
+import { directoryPath, workspacePath } from './soundness.ts';
+
+export interface ResetOptions {
+  readonly dataDir: string;
+  readonly workspaceId: string;
+  readonly agentId: string;
+  readonly nowMs: number;
+  readonly ids: Ids;
+}
+
+/** False for an agent that has none. */
+export function resetSecondFactorsOf({ dataDir, workspaceId, agentId, nowMs, ids }: ResetOptions): boolean {
+  const db = Database.openWriter(workspacePath(dataDir, workspaceId), workspaceMigrations);
+  const directory = Database.openWriter(directoryPath(dataDir), directoryMigrations);
+  try {
+    const ctx = new Context({ workspaceId, ceilings: undefined, db, registry: new Registry(db), ids, lastSeq: newestSeq(db) }, systemCaller, nowMs);
+    db.begin();
+    if (!resetSecondFactorsByOperator.handle(ctx, { agentId })) return false;
+    db.commit();
+    insertOperatorAudit(directory, { id: ids.uuid(), action: 'agent.second_factors_reset', targetKind: 'agent', targetId: agentId, context: { workspaceId }, createdAt: ctx.at });
+    return true;
+  } finally {
+    db.rollback();
+    db.close();
+    directory.close();
+  }
+}

@@ -1,0 +1,203 @@
+// Whether the files of a data folder are as they must be: each for itself, and all with one another. Reads alone, so that it may
+// be asked while the service runs; what was on its way when both sides were read is not held against them by who asks again. Nor is
+// what a process left on its way that died: the next start brings it to its end or undoes it.
+
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Database, DatabaseUnusable, isStorageFailure, type Migration } from '../../store/database.ts';
+import { type Place, placeKinds } from '../../store/directory/places.ts';
+import { directoryWorkspaces, reservedWorkspaces } from '../../store/directory/directory.ts';
+import { directoryMigrations } from '../../store/migrations/directory.ts';
+import { workspaceMigrations } from '../../store/migrations/workspace.ts';
+import { isRebuilding } from '../../store/reports/rebuild.ts';
+import { countsOf, deadlineKinds, outboxKindsIn, workspaceFaults } from '../../store/operations/soundness.ts';
+import { findWorkspace } from '../../store/workspace/workspaces.ts';
+import { verifyReports } from '../rollups.ts';
+import { deadlineCommands, outboxKindNames } from '../rules.ts';
+
+export interface Finding {
+  /** The file, or what of it. */
+  readonly where: string;
+  readonly rule: string;
+  readonly fault: string;
+}
+
+export interface WorkspaceCounts {
+  readonly conversations: number;
+  readonly messages: number;
+  readonly events: number;
+}
+
+/** The file beside the databases that holds the key of what is sealed in them, unless it comes from elsewhere. */
+export const secretsKeyName = 'secrets-key';
+const folderName = 'workspaces';
+const fileName = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.db$/;
+
+export function directoryPath(dataDir: string): string {
+  return join(dataDir, 'directory.db');
+}
+
+export function workspacePath(dataDir: string, workspaceId: string): string {
+  return join(dataDir, folderName, `${workspaceId}.db`);
+}
+
+/** By their files. */
+export function workspaceIdsIn(dataDir: string): string[] {
+  const folder = join(dataDir, folderName);
+  return existsSync(folder) ? readdirSync(folder).flatMap((name) => fileName.exec(name)?.[1] ?? []).sort() : [];
+}
+
+/** Those of them that have come to be. In the others, which a registration has begun, there is nothing yet; the next start removes what a dead process left of one. */
+export function madeWorkspaceIdsIn(dataDir: string): string[] {
+  // Before directory.db is read: a registration that begins after this is not in the list, one that began before is in directory.db.
+  const ids = workspaceIdsIn(dataDir);
+  const begun = new Set(begunWorkspaceIds(dataDir));
+  return ids.filter((workspaceId) => !begun.has(workspaceId) || isMade(workspacePath(dataDir, workspaceId)));
+}
+
+function begunWorkspaceIds(dataDir: string): string[] {
+  let directory: Database | undefined;
+  try {
+    directory = Database.openReader(directoryPath(dataDir));
+    return reservedWorkspaces(directory).map(({ id }) => id);
+  } catch (error) {
+    // Found by verifyDirectory().
+    if (error instanceof DatabaseUnusable || isStorageFailure(error)) return [];
+    throw error;
+  } finally {
+    directory?.close();
+  }
+}
+
+/** A file that cannot be read is somebody's for all that is known. */
+function isMade(path: string): boolean {
+  let db: Database | undefined;
+  try {
+    db = Database.openReader(path);
+    return db.version > 0 && findWorkspace(db) !== undefined;
+  } catch (error) {
+    if (error instanceof DatabaseUnusable || isStorageFailure(error)) return true;
+    throw error;
+  } finally {
+    db?.close();
+  }
+}
+
+/** The file itself: pages, indexes, constraints, schema, and every rule of its rows. */
+export function verifyWorkspace(path: string, workspaceId: string): { findings: Finding[]; counts: WorkspaceCounts | undefined } {
+  let counts: WorkspaceCounts | undefined;
+  const findings = verifyFile(path, workspaceMigrations, (db) =>
+    db.snapshot(() => {
+      counts = countsOf(db);
+      const workspace = findWorkspace(db);
+      const known = [
+        ...unknownOf('deadlines', deadlineKinds(db), Object.keys(deadlineCommands)),
+        ...unknownOf('outside work', outboxKindsIn(db), outboxKindNames),
+      ];
+      const named = workspace !== undefined && workspace.id !== workspaceId ? [{ rule: 'a file is named after its workspace', fault: `it holds ${workspace.id}` }] : [];
+      // Counted by a deadline after an upgrade, until then not at all.
+      const reports = isRebuilding(db) ? [] : [...verifyReports(db)].map((fault) => ({ rule: 'reports count what is there', fault }));
+      return [...named, ...known, ...workspaceFaults(db), ...reports];
+    }),
+  );
+  return { findings, counts };
+}
+
+/** directory.db itself. */
+export function verifyDirectory(path: string): Finding[] {
+  return verifyFile(path, directoryMigrations, () => []);
+}
+
+/** That what must be unique over all workspaces is known in directory.db as each workspace's file has it, and nothing else is. */
+export function verifyAgreement(dataDir: string): Finding[] {
+  const findings: Finding[] = [];
+  const directory = Database.openReader(directoryPath(dataDir));
+  try {
+    const ids = new Set(workspaceIdsIn(dataDir));
+    const onTheirWay = new Set(reservedWorkspaces(directory).map(({ id }) => id));
+    for (const { id } of directoryWorkspaces(directory)) {
+      if (!ids.has(id) && !onTheirWay.has(id)) findings.push({ where: 'directory.db', rule: 'every workspace has its file', fault: `${id} has none` });
+    }
+    for (const workspaceId of ids) {
+      if (onTheirWay.has(workspaceId)) continue;
+      for (const finding of disagreements(directory, dataDir, workspaceId)) findings.push(finding);
+    }
+  } finally {
+    directory.close();
+  }
+  return findings;
+}
+
+function disagreements(directory: Database, dataDir: string, workspaceId: string): Finding[] {
+  let db: Database;
+  try {
+    db = Database.openReader(workspacePath(dataDir, workspaceId));
+  } catch {
+    // Found by verifyWorkspace().
+    return [];
+  }
+  try {
+    return placeKinds.flatMap((kind) => {
+      const [here, there] = [kind.ofWorkspace(db), kind.ofDirectory(directory, workspaceId)];
+      const onTheirWay = new Set(kind.onTheirWay(directory, workspaceId));
+      const rule = `directory.db knows every ${kind.title}, and no other`;
+      const faultsOf = (places: readonly Place[], others: readonly Place[], told: string): Finding[] => {
+        const known = new Set(others.map(({ text }) => text));
+        return places.filter(({ text, ownerId }) => !known.has(text) && !onTheirWay.has(ownerId)).map(({ text }) => ({ where: `workspace ${workspaceId}`, rule, fault: `${told} ${text}` }));
+      };
+      return [...faultsOf(here, there, 'it does not know'), ...faultsOf(there, here, 'it alone knows')];
+    });
+  } catch (error) {
+    if (isStorageFailure(error)) return [];
+    throw error;
+  } finally {
+    db.close();
+  }
+}
+
+function verifyFile(path: string, migrations: readonly Migration[], ask: (db: Database) => { rule: string; fault: string }[]): Finding[] {
+  const where = path.split('/').slice(-2).join('/');
+  let db: Database | undefined;
+  try {
+    db = Database.openReader(path);
+    const faults = db.integrityFaults().map((fault) => ({ rule: 'the file is sound', fault }));
+    if (faults.length > 0) return faults.map((fault) => ({ where, ...fault }));
+    const newest = migrations.at(-1)?.version ?? 0;
+    if (db.version !== newest) return [{ where, rule: 'its schema is the program\'s', fault: `it is version ${db.version}, the program's is ${newest}` }];
+    const schema = differences(db.schema(), schemaOf(migrations)).map((fault) => ({ rule: 'its schema is the program\'s', fault }));
+    const names = db.foreignKeyFaults().map((fault) => ({ rule: 'what a row names is there', fault }));
+    return [...schema, ...names, ...(schema.length > 0 ? [] : ask(db))].map((fault) => ({ where, ...fault }));
+  } catch (error) {
+    if (!(error instanceof DatabaseUnusable) && !isStorageFailure(error)) throw error;
+    return [{ where, rule: 'the file can be read', fault: error instanceof Error ? error.message : String(error) }];
+  } finally {
+    db?.close();
+  }
+}
+
+const schemas = new Map<readonly Migration[], ReadonlySet<string>>();
+
+/** As a new file would have it. */
+function schemaOf(migrations: readonly Migration[]): ReadonlySet<string> {
+  const known = schemas.get(migrations);
+  if (known !== undefined) return known;
+  const folder = mkdtempSync(join(tmpdir(), 'switchboard-schema-'));
+  try {
+    const db = Database.openWriter(join(folder, 'new.db'), migrations);
+    const schema = db.schema();
+    db.close();
+    schemas.set(migrations, schema);
+    return schema;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function differences(has: ReadonlySet<string>, must: ReadonlySet<string>): string[] {
+  return [...[...must].filter((one) => !has.has(one)).map((one) => `it lacks ${one}`), ...[...has].filter((one) => !must.has(one)).map((one) => `it has ${one}`)];
+}
+
+function unknownOf(what: string, present: readonly string[], known: readonly string[]): { rule: string; fault: string }[] {
+  return present.filter((kind) => !known.includes(kind)).map((kind) => ({ rule: `${what} are of kinds that the program knows`, fault: kind }));
+}

@@ -1,0 +1,152 @@
+// API keys: made by an admin, shown once, kept as a hash, held against the roster of each moment. A key acts as the admin who made it,
+// within its scopes, and ends with it. The text names its workspace, so that one look-up finds its row. Decisions 4.21.
+
+import { type ApiKeyRecord, apiKeysOf, findApiKey, findApiKeyByHash, insertApiKey, liveApiKeys, updateApiKey } from '../../store/platform/api-keys.ts';
+import { requireAdmin } from '../workspace/access.ts';
+import { mailAccountNotice, type Origin } from '../mail/account-notices.ts';
+import { refuse } from '../errors.ts';
+import { oneLine } from '../lines.ts';
+import { hashOf, locatorOf, workspaceIdIn } from '../directory/locator.ts';
+import { isActive, theRoster } from '../workspace/roster.ts';
+import { command } from '../runtime/command.ts';
+import type { Context, View } from '../runtime/context.ts';
+import type { ActorKind } from '../runtime/registry.ts';
+import { type Grant, type GrantedScope, scopes } from '../rights/scopes.ts';
+import { tellingOfPaused } from './webhook-notices.ts';
+
+export interface ApiKeyView {
+  readonly id: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly scopes: readonly GrantedScope[];
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+}
+
+/** What may be in use at once. The list of them is not paged. */
+const maxKeys = 100;
+/** The part of a key that is shown: `sk_live_` and these, as base64url. */
+const shownBytes = 6;
+const shownChars = 8;
+/** As much as a SHA-256 can tell apart. */
+const secretBytes = 32;
+const form = /^sk_(?:live|test)_/;
+/** How exactly lastUsedAt is kept: a row written per minute of use, not per request. */
+const usedEveryMs = 60_000;
+
+/** By the hash of its text; what was revoked meanwhile is still there, and says so. */
+const apiKeyKind: ActorKind<ApiKeyRecord> = { name: 'apiKey', load: findApiKeyByHash };
+
+/** The text is in the answer and nowhere else. Refuses admin_required, semantic_error when there are too many. */
+export const createApiKey = command('apiKey.create', (ctx, params: { name: string; scopes: readonly GrantedScope[]; mode: 'live' | 'test'; origin?: Origin }): ApiKeyView & { key: string } => {
+  const admin = requireAdmin(ctx);
+  if (liveApiKeys(ctx.db).length >= maxKeys) refuse('semantic_error', { message: `A workspace may have ${maxKeys} keys. Delete one that is no longer used.`, detail: { maxKeys } });
+  const prefix = `sk_${params.mode}_${ctx.ids.secret(shownBytes)}`;
+  const key = `${prefix}${locatorOf(ctx.workspaceId)}${ctx.ids.secret(secretBytes)}`;
+  const record: ApiKeyRecord = {
+    id: ctx.ids.uuid(),
+    name: params.name,
+    prefix,
+    hash: hashOf(key),
+    scopes: [...new Set(params.scopes)],
+    mode: params.mode,
+    createdByAgentId: admin.id,
+    createdAt: ctx.at,
+    lastUsedAt: null,
+    revokedAt: null,
+  };
+  insertApiKey(ctx.db, record);
+  ctx.audit({ action: 'api_key.created', targetKind: 'api_key', targetId: record.id, after: viewOf(record) });
+  mailAccountNotice(ctx, admin, {
+    subject: 'An API key was made in your name',
+    text: [`The API key ${named(record)} acts as you. It may:`, mayOf(record), 'It goes on until it is revoked, also when you sign out or choose a new password.'].join('\n\n'),
+    origin: params.origin,
+    advice: 'If this was not you, revoke it under Settings, API keys, and choose a new password with "Forgot it?" on the sign-in page.',
+  });
+  return { ...viewOf(record), key };
+});
+
+/** From then on the key counts nowhere. Refuses admin_required, not_found. */
+export const revokeApiKey = command('apiKey.delete', (ctx, params: { keyId: string }): void => {
+  const caller = requireAdmin(ctx);
+  const record = findApiKey(ctx.db, params.keyId) ?? refuse('not_found');
+  tellingOfPaused(ctx, () => revoke(ctx, record));
+  const maker = theRoster(ctx).agents.get(record.createdByAgentId);
+  if (maker !== undefined && maker.id !== caller.id) mailAccountNotice(ctx, maker, { subject: 'An API key of yours was revoked', text: `The API key ${named(record)} opens nothing any more.`, advice: 'If a program of yours still needs one, make another.' });
+});
+
+/** As people tell it from others. */
+function named({ name, prefix }: Pick<ApiKeyRecord, 'name' | 'prefix'>): string {
+  return `${oneLine(name)} (${prefix}…)`;
+}
+
+function mayOf(record: ApiKeyRecord): string {
+  if (record.mode === 'test') return '- try out one-time codes, without sending any';
+  const granted = scopesOf(record);
+  return (granted.includes('*') ? ['everything that you may do yourself'] : granted.map((scope) => (scope === '*' ? '' : scopes[scope].summary))).map((line) => `- ${line}`).join('\n');
+}
+
+/** An admin leaves, and its keys with it: they do not come back when it does. */
+export function revokeKeysOf(ctx: Context, agentId: string): void {
+  for (const record of apiKeysOf(ctx.db, agentId)) revoke(ctx, record);
+}
+
+function revoke(ctx: Context, record: ApiKeyRecord): void {
+  const revoked: ApiKeyRecord = { ...record, revokedAt: ctx.at };
+  updateApiKey(ctx.db, revoked);
+  ctx.become(apiKeyKind, record.hash, revoked);
+  ctx.audit({ action: 'api_key.deleted', targetKind: 'api_key', targetId: record.id, before: viewOf(record) });
+}
+
+/** Refuses admin_required. */
+export function listApiKeys(view: View): ApiKeyView[] {
+  requireAdmin(view);
+  return liveApiKeys(view.db).map(viewOf);
+}
+
+export const noteApiKeyUse = command('apiKey.use', (ctx, params: { hash: string }): void => {
+  const record = ctx.state(apiKeyKind, params.hash);
+  if (record === undefined || record.revokedAt !== null) return;
+  const used: ApiKeyRecord = { ...record, lastUsedAt: ctx.at };
+  updateApiKey(ctx.db, used);
+  ctx.become(apiKeyKind, record.hash, used);
+});
+
+export function isApiKey(text: string): boolean {
+  return form.test(text);
+}
+
+/** The workspace that a key names. Whether the key is one is another question. */
+export function workspaceOfApiKey(text: string): string | undefined {
+  return workspaceIdIn(text.replace(form, '').slice(shownChars));
+}
+
+export interface KnownApiKey {
+  readonly agentId: string;
+  readonly name: string;
+  readonly grant: Grant;
+  readonly hash: string;
+  /** Its use has not been noted for a while. */
+  readonly isUseNews: boolean;
+}
+
+/** Undefined for a key that does not count: unknown, revoked, or of an admin who left. */
+export function findByText(view: Pick<View, 'state' | 'nowMs'>, text: string): KnownApiKey | undefined {
+  const hash = hashOf(text);
+  const record = view.state(apiKeyKind, hash);
+  if (record === undefined || record.revokedAt !== null) return undefined;
+  const maker = theRoster(view).agents.get(record.createdByAgentId);
+  if (maker === undefined || !isActive(maker)) return undefined;
+  const isUseNews = record.lastUsedAt === null || view.nowMs - Date.parse(record.lastUsedAt) >= usedEveryMs;
+  return { agentId: maker.id, name: record.name, grant: { by: 'key', id: record.id, scopes: scopesOf(record), mode: record.mode }, hash, isUseNews };
+}
+
+function viewOf(record: ApiKeyRecord): ApiKeyView {
+  const { id, name, prefix, createdAt, lastUsedAt } = record;
+  return { id, name, prefix, scopes: scopesOf(record), createdAt, lastUsedAt };
+}
+
+/** createApiKey() is their only writer. */
+function scopesOf(record: ApiKeyRecord): readonly GrantedScope[] {
+  return record.scopes as readonly GrantedScope[];
+}

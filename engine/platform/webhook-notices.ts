@@ -1,0 +1,35 @@
+// Admins are mailed when a webhook stops being told: a receiver that was given up, or rights that ended under it. A program that hears nothing
+// looks like one to which nothing happened, so somebody must be told.
+
+import type { WebhookRecord } from '../../store/platform/webhooks.ts';
+import { mailAccountNotice } from '../mail/account-notices.ts';
+import { isActive, theRoster } from '../workspace/roster.ts';
+import type { Context } from '../runtime/context.ts';
+import { theWebhooks } from '../webhook-feed.ts';
+import { localRightsOf, whyPaused } from '../rights/webhook-rights.ts';
+
+const where = 'Look at it under Settings, Webhooks.';
+
+export function mailDisabled(ctx: Context, webhook: WebhookRecord, isGone: boolean): void {
+  const why = isGone ? 'Its receiver answered 410, which says that nobody is there any more.' : 'Its receiver has taken nothing for five days.';
+  mailAdmins(ctx, { subject: 'A webhook was disabled', text: `The webhook to ${webhook.url} is disabled: nothing is sent to it any more. ${why} When the receiver is well again, set the webhook to active; what happened meanwhile is not sent later.` });
+}
+
+/** Does what may end rights, and tells of the workspace's own webhooks that rest since. An app's are the app's to see to. */
+export function tellingOfPaused(ctx: Context, change: () => void): void {
+  const before = new Set(pausedOf(ctx).map(({ id }) => id));
+  change();
+  const paused = pausedOf(ctx).filter(({ id, appId }) => appId === null && !before.has(id));
+  if (paused.length === 0) return;
+  const subject = paused.length === 1 ? 'A webhook is told nothing any more' : 'Webhooks are told nothing any more';
+  const list = paused.map(({ url, keyId }) => `- ${url}: ${keyId === null ? 'who made it is no admin any more' : 'the key that made it is revoked'}`);
+  mailAdmins(ctx, { subject, text: ['A webhook lives by the rights of who made it. Those have ended of', list.join('\n'), 'Whoever saves one of them answers for it, and it goes on.'].join('\n\n') });
+}
+
+function pausedOf(ctx: Context): WebhookRecord[] {
+  return theWebhooks(ctx).filter((webhook) => webhook.status === 'active' && whyPaused(webhook, localRightsOf(ctx, webhook)) !== undefined);
+}
+
+function mailAdmins(ctx: Context, notice: { subject: string; text: string }): void {
+  for (const agent of theRoster(ctx).agents.values()) if (agent.role === 'admin' && isActive(agent)) mailAccountNotice(ctx, agent, { ...notice, advice: where });
+}

@@ -1,0 +1,63 @@
+// What goes back to its queue because its agent cannot have it any more: everything when it was deactivated, what it holds of a channel
+// that it does not work in, and, while it is not there, the chats that routing gave it and nobody has answered. Specification 3,
+// decisions "Presence of agents". A page in a command, so that many conversations do not hold up the others.
+
+import type { AgentRecord } from '../../store/workspace/agents.ts';
+import { findCallIdOfAgent } from '../../store/calls/calls.ts';
+import { type Channel, type ConversationRecord, conversationIdsToReturn } from '../../store/conversations/conversations.ts';
+import { worksIn } from '../workspace/access.ts';
+import { changeConversation, conversationKind } from '../conversations/conversation.ts';
+import { endHandshake, revertHandshake } from '../conversations/handshake.ts';
+import { appendSystemLine } from '../conversations/messages.ts';
+import { hasCaller, ringAnew } from '../conversations/ringing.ts';
+import { isActive, theRoster } from '../workspace/roster.ts';
+import { drainQueue } from '../conversations/routing.ts';
+import { command } from '../runtime/command.ts';
+import type { Context } from '../runtime/context.ts';
+import type { DeadlineParams } from '../runtime/deadlines.ts';
+
+const returnPage = 200;
+export const returnDeadline = 'agent.returnConversations';
+const allChannels: readonly Channel[] = ['chat', 'ticket', 'call'];
+
+/** By what the agent is now; goes on in commands of its own where there is much. */
+export function returnHeld(ctx: Context, agentId: string): void {
+  const agent = theRoster(ctx).agents.get(agentId);
+  if (agent === undefined) return;
+  const ids = conversationIdsToReturn(ctx.db, { agentId, ...whatGoesBack(ctx, agent), limit: returnPage });
+  for (const conversationId of ids) {
+    const conversation = ctx.state(conversationKind, conversationId);
+    if (conversation !== undefined) giveBack(ctx, conversation, agent);
+  }
+  if (ids.length === returnPage) ctx.setDeadline(returnDeadline, agentId, ctx.nowMs);
+  drainQueue(ctx);
+}
+
+/** Goes on where returnHeld left off. Who can have them again in the meantime keeps the rest. */
+export const returnConversations = command('agent.returnConversations', (ctx, params: DeadlineParams): void => returnHeld(ctx, params.subjectId));
+
+/** An offer to who works elsewhere now runs out by itself; a caller stays on the line with its agent until one of them hangs up. */
+function whatGoesBack(ctx: Context, agent: AgentRecord): { channels: readonly Channel[]; isOfferedToo: boolean; routedToo: boolean; exceptId: string | null } {
+  if (!isActive(agent)) return { channels: allChannels, isOfferedToo: true, routedToo: true, exceptId: null };
+  return {
+    channels: allChannels.filter((channel) => !worksIn(agent, channel)),
+    isOfferedToo: false,
+    routedToo: agent.status !== 'available',
+    exceptId: findCallIdOfAgent(ctx.db, agent.id) ?? null,
+  };
+}
+
+function giveBack(ctx: Context, conversation: ConversationRecord, agent: AgentRecord): void {
+  const settled = conversation.handshake?.toAgentId === agent.id && !isActive(agent) ? revertHandshake(ctx, conversation) : conversation;
+  if (settled.assignedAgentId !== agent.id) return;
+  // A caller rings whoever is there, so an offer of the call is over.
+  const unoffered = hasCaller(ctx, settled) ? endHandshake(ctx, settled) : settled;
+  const free = changeConversation(ctx, unoffered, { assignedAgentId: null });
+  ringAnew(ctx, unoffered, free);
+  appendSystemLine(ctx, free, `${agent.name} ${whyOf(agent, free.channel)}; this is back in the queue.`);
+}
+
+function whyOf(agent: AgentRecord, channel: Channel): string {
+  if (!isActive(agent)) return 'left';
+  return worksIn(agent, channel) ? `is ${agent.status}` : `no longer takes ${channel}s`;
+}

@@ -1,0 +1,32 @@
+// Attachments that an inbound provider keeps for a while are copied into our own storage, after the message that names them was
+// written with the address they will have here.
+
+import { findMessage } from '../../store/conversations/messages.ts';
+import { settleMailed } from '../conversations/attachments.ts';
+import { conversationKind } from '../conversations/conversation.ts';
+import { appendSystemLine } from '../conversations/messages.ts';
+import type { Context } from '../runtime/context.ts';
+import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
+
+export const copyKind = 'attachment-copy';
+
+/** Providers keep attachments for days; a minute, then longer, for about nine hours. */
+export const copyRetryDelaysMs: readonly number[] = [60_000, 5 * 60_000, 15 * 60_000, 3600_000, 8 * 3600_000];
+
+export interface AttachmentCopy {
+  readonly key: string;
+  readonly sourceUrl: string;
+  readonly contentType: string;
+  readonly name: string;
+}
+
+/** A file that could not be had is said to be missing where it is missed. */
+export function settleCopy(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
+  // Written by receiveMail alone.
+  const { key, name } = item.payload as AttachmentCopy;
+  if (outcome.state !== 'retry') settleMailed(ctx, key, outcome.state === 'sent');
+  if (outcome.state !== 'failed' || item.subjectId === null) return;
+  const message = findMessage(ctx.db, item.subjectId);
+  const conversation = message === undefined ? undefined : ctx.state(conversationKind, message.conversationId);
+  if (conversation !== undefined) appendSystemLine(ctx, conversation, `The attachment ${name} could not be fetched: ${outcome.answer}`);
+}

@@ -1,0 +1,58 @@
+// What became of a mail that was sent: the message it carried says so, and an address that was refused for good is not
+// written to again.
+
+import type { ConversationRecord } from '../../store/conversations/conversations.ts';
+import { findMessage, setDeliveryStatus } from '../../store/conversations/messages.ts';
+import { audienceOf, conversationKind } from '../conversations/conversation.ts';
+import { tell } from '../events.ts';
+import { tellOfLostInvitation } from '../team/lost-invitations.ts';
+import type { Mail } from '../mail/outgoing.ts';
+import { appendServiceLine, appendSystemLine, messageView } from '../conversations/messages.ts';
+import type { Context } from '../runtime/context.ts';
+import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
+import { suppress } from '../mail/suppressions.ts';
+
+/** What an OutsideFailure is marked with when the server there said that the address takes no mail at all. */
+export const addressRefused = 'address_refused';
+/** Of what a server answered; some answer with an essay. */
+const maxAnswerChars = 300;
+
+export function settleMail(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
+  if (outcome.state === 'retry') return;
+  // Written by enqueueMail() alone.
+  const { to, copyOf } = item.payload as Mail;
+  if (outcome.state === 'failed' && outcome.code === addressRefused) suppress(ctx, to, 'rejected', outcome.answer);
+  if (item.subjectId === null) {
+    if (outcome.state === 'failed') tellOfLostInvitation(ctx, item.payload as Mail, outcome.answer);
+    return;
+  }
+  if (copyOf !== undefined) {
+    if (outcome.state === 'failed') failCopy(ctx, item.subjectId, { to, answer: outcome.answer });
+  } else if (outcome.state === 'sent') noteDelivery(ctx, item.subjectId, 'sent');
+  else failDelivery(ctx, item.subjectId, { to, answer: outcome.answer });
+}
+
+/** The customer has the message; a line in its conversation says who has not. */
+export function failCopy(ctx: Context, messageId: string, failure: { to: string; answer: string }): void {
+  const message = findMessage(ctx.db, messageId);
+  const conversation = message === undefined ? undefined : ctx.state(conversationKind, message.conversationId);
+  if (conversation !== undefined) appendServiceLine(ctx, conversation, `The copy to ${failure.to} could not be delivered: ${failure.answer.slice(0, maxAnswerChars)}`);
+}
+
+/** The message did not arrive; a line in its conversation says why. */
+export function failDelivery(ctx: Context, messageId: string, failure: { to: string; answer: string }): void {
+  const message = findMessage(ctx.db, messageId);
+  if (message === undefined || message.deliveryStatus === 'failed') return;
+  const conversation = noteDelivery(ctx, messageId, 'failed');
+  if (conversation !== undefined) appendSystemLine(ctx, conversation, `The mail to ${failure.to} could not be delivered: ${failure.answer.slice(0, maxAnswerChars)}`);
+}
+
+/** Writes what became of the message's mail and tells the agents. Undefined when there is no such message. */
+function noteDelivery(ctx: Context, messageId: string, deliveryStatus: 'sent' | 'failed'): ConversationRecord | undefined {
+  setDeliveryStatus(ctx.db, messageId, deliveryStatus);
+  const message = findMessage(ctx.db, messageId);
+  const conversation = message === undefined ? undefined : ctx.state(conversationKind, message.conversationId);
+  if (message === undefined || conversation === undefined) return undefined;
+  tell(ctx, { type: 'message.updated', conversationId: conversation.id, audience: audienceOf(conversation, { visitorToo: false }), data: { message: messageView(message) } });
+  return conversation;
+}

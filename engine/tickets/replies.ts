@@ -1,0 +1,56 @@
+// What agents write to customers: a message, on a ticket a mail too, and whose the conversation is by that. Specification 4.5.
+
+import type { AgentRecord } from '../../store/workspace/agents.ts';
+import type { ConversationRecord } from '../../store/conversations/conversations.ts';
+import { findMessage, type MessageRecord } from '../../store/conversations/messages.ts';
+import { type AttachmentInput, filesOf, type NamedFile } from '../conversations/attachments.ts';
+import { requireReadable, requireVersion } from '../conversations/conversation.ts';
+import { refuse } from '../errors.ts';
+import { appendMessage, appendSystemLine, type MessageView, messageView, requireText } from '../conversations/messages.ts';
+import { command } from '../runtime/command.ts';
+import type { Context } from '../runtime/context.ts';
+import { takeByReply } from '../conversations/taking.ts';
+import { deliveryOf, envelopeOf, mailToCustomer } from '../mail/ticket-mail.ts';
+
+const takesNoMessages: ReadonlySet<ConversationRecord['status']> = new Set(['spam', 'solved', 'closed']);
+
+/** What an agent writes: a message, and on a ticket a mail to its customer. */
+export function appendAgentMessage(
+  ctx: Context,
+  conversation: ConversationRecord,
+  draft: { agent: AgentRecord; id?: string | undefined; body: string; attachments?: readonly NamedFile[] | undefined; isOpening?: boolean; isCopied?: boolean; mailHost: string },
+): { message: MessageRecord; conversation: ConversationRecord } {
+  const { agent, mailHost, isCopied = true, ...content } = draft;
+  const deliveryStatus = deliveryOf(ctx, conversation);
+  const mail = deliveryStatus === 'queued' ? envelopeOf(ctx, conversation, { agent, isCopied, mailHost }) : null;
+  const { message, conversation: next } = appendMessage(ctx, conversation, { senderType: 'agent', senderId: agent.id, ...content, deliveryStatus, mail });
+  if (deliveryStatus === 'queued') mailToCustomer(ctx, next, message, { agent });
+  return { message, conversation: deliveryStatus === 'failed' ? appendSystemLine(ctx, next, 'Not mailed: mail to the customer\'s address came back before.') : next };
+}
+
+export interface SendParams {
+  readonly conversationId: string;
+  /** The id that the message shall have, so that it can be sent again without being there twice. */
+  readonly messageId?: string | undefined;
+  readonly expectedVersion?: number | undefined;
+  readonly body: string;
+  readonly attachments?: readonly AttachmentInput[] | undefined;
+  /** False: on a ticket, to the customer alone. */
+  readonly copy?: boolean | undefined;
+  /** The host of the addresses that the service takes mail at. */
+  readonly mailHost: string;
+}
+
+/** An agent writes, and has from then on what nobody had (decisions, taking). Refuses not_found, channel_not_assigned, conversation_archived, invalid_body, conflict for the messageId of another message. */
+export const sendMessage = command('message.send', (ctx, params: SendParams): MessageView => {
+  const { agent, conversation } = requireReadable(ctx, params.conversationId);
+  requireText(params.body);
+  const sent = params.messageId === undefined ? undefined : findMessage(ctx.db, params.messageId);
+  if (sent !== undefined && (sent.senderType !== 'agent' || sent.senderId !== agent.id || sent.conversationId !== conversation.id)) refuse('conflict', { message: 'Another message has this messageId.' });
+  if (sent !== undefined) return messageView(sent);
+  requireVersion(conversation, params.expectedVersion);
+  if (takesNoMessages.has(conversation.status)) refuse('conversation_archived');
+  const { message, conversation: answered } = appendAgentMessage(ctx, conversation, { agent, id: params.messageId, body: params.body, attachments: filesOf(ctx, params.attachments), isCopied: params.copy ?? true, mailHost: params.mailHost });
+  takeByReply(ctx, answered, agent);
+  return messageView(message);
+});

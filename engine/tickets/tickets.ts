@@ -1,0 +1,113 @@
+// Tickets: conversations by mail. Opened by an agent or from the widget here, by a customer's mail in inbound-mail.ts; numbered without gaps, since
+// the number is taken in the transaction that writes the ticket. Specification 4.6.
+
+import type { ConversationRecord } from '../../store/conversations/conversations.ts';
+import { findOldestSite } from '../../store/workspace/sites.ts';
+import type { VisitorRecord } from '../../store/customers/visitors.ts';
+import { callingAgent, mayCreateTickets } from '../workspace/access.ts';
+import { type CustomerDraft, customerMessage, sentBefore } from '../widget/chats.ts';
+import { addConversation, conversationKind, conversationView, type ConversationView, newConversation } from '../conversations/conversation.ts';
+import { requireFeature } from '../workspace/entitlements.ts';
+import { refuse, refuseField } from '../errors.ts';
+import { oneLine } from '../lines.ts';
+import { localPartOf, subjectKeyOf } from '../mail-addresses.ts';
+import { appendMessage, requireText } from '../conversations/messages.ts';
+import { appendAgentMessage } from './replies.ts';
+import { theRoster } from '../workspace/roster.ts';
+import { command } from '../runtime/command.ts';
+import type { Context } from '../runtime/context.ts';
+import { addSite } from '../workspace/sites.ts';
+import { startMailThread } from '../mail/ticket-mail.ts';
+import { takeRoomForTicket } from '../customers/visitor-bounds.ts';
+import { callingVisitor, nameSelf, visitorOfAddress } from '../customers/visitors.ts';
+import { putWorkspace, theWorkspace } from '../workspace/workspace.ts';
+
+export interface TicketParams {
+  readonly customerEmail: string;
+  readonly customerName?: string | undefined;
+  readonly subject: string;
+  readonly body: string;
+  readonly departmentId?: string | undefined;
+  readonly mailHost: string;
+}
+
+/** An agent writes first. Refuses forbidden, feature_locked, invalid_body (blank text, unknown department), site_bootstrap_failed. */
+export const createTicket = command('ticket.create', (ctx, params: TicketParams): ConversationView => {
+  const agent = callingAgent(ctx);
+  if (!mayCreateTickets(agent)) refuse('forbidden', { message: 'You may not create tickets.' });
+  requireFeature(ctx, 'tickets');
+  requireText(params.subject, 'subject');
+  requireText(params.body);
+  const { departmentId = theWorkspace(ctx).settings.defaultDepartmentId } = params;
+  if (departmentId !== null && !theRoster(ctx).departments.has(departmentId)) refuseField('invalid_body', 'departmentId', 'must be a department of this workspace');
+  if (params.departmentId !== undefined && agent.role !== 'admin' && !agent.groupIds.includes(params.departmentId)) refuse('forbidden', { message: 'You may not create tickets in this department.' });
+  const customer = ticketCustomer(ctx, { email: params.customerEmail, name: params.customerName ?? localPartOf(params.customerEmail), mailHost: params.mailHost });
+  const ticket = openTicket(ctx, { customer, subject: params.subject.trim(), departmentId });
+  startMailThread(ctx, ticket, { customerAddress: params.customerEmail.toLowerCase(), subjectKey: subjectKeyOf(params.subject), mailHost: params.mailHost });
+  const { conversation } = appendAgentMessage(ctx, ticket, { agent, body: params.body, isOpening: true, mailHost: params.mailHost });
+  return conversationView(conversation);
+});
+
+export interface LeftTicket extends CustomerDraft {
+  readonly email: string;
+  readonly name?: string | undefined;
+  readonly mailHost: string;
+  /** Of whoever leaves it, to count by. */
+  readonly network: string;
+}
+
+/** A subject that is made of a text is no longer than a list shows. */
+const madeSubjectChars = 80;
+
+/**
+ * A customer leaves a question in the widget, to be answered by mail at the address that it gives; what is answered goes there and
+ * nowhere else. Refuses forbidden when blocked, feature_locked, invalid_body, conflict for the messageId of another message, rate_limited for too many of a network.
+ */
+export const leaveTicket = command('widget.leaveTicket', (ctx, params: LeftTicket): { ticketNumber: number | null } => {
+  const visitor = callingVisitor(ctx);
+  requireFeature(ctx, 'tickets');
+  requireText(params.body);
+  const sent = sentBefore(ctx, visitor, params.messageId, ({ channel }) => channel === 'ticket');
+  if (sent !== undefined) return { ticketNumber: ctx.state(conversationKind, sent.conversationId)?.ticketNumber ?? null };
+  takeRoomForTicket(ctx, params.network);
+  const customer = nameSelf(ctx, visitor, { email: params.email.toLowerCase(), name: params.name });
+  if (customer.blockedAt !== null) refuse('forbidden');
+  const subject = subjectOf(params.body);
+  const ticket = openTicket(ctx, { customer, subject, departmentId: theWorkspace(ctx).settings.defaultDepartmentId });
+  startMailThread(ctx, ticket, { customerAddress: params.email.toLowerCase(), subjectKey: subjectKeyOf(subject), mailHost: params.mailHost });
+  appendMessage(ctx, ticket, customerMessage(ctx, customer, params));
+  return { ticketNumber: ticket.ticketNumber };
+});
+
+/** Its first line, cut between words where it is long. */
+function subjectOf(text: string): string {
+  const line = oneLine(text.trim().split('\n')[0] ?? '');
+  if (line.length <= madeSubjectChars) return line;
+  const cut = line.slice(0, madeSubjectChars).toWellFormed();
+  const end = cut.lastIndexOf(' ');
+  return `${(end > madeSubjectChars / 2 ? cut.slice(0, end) : cut).trimEnd()}…`;
+}
+
+/** The visitor that an address stands for. A workspace without a site gets one, since a visitor belongs to a site. Refuses site_bootstrap_failed. */
+export function ticketCustomer(ctx: Context, person: { email: string; name: string | null; mailHost: string }): VisitorRecord {
+  return visitorOfAddress(ctx, { email: person.email.toLowerCase(), name: person.name }, () => (findOldestSite(ctx.db) ?? makeSite(ctx, person.mailHost)).id);
+}
+
+export function openTicket(ctx: Context, ticket: { customer: VisitorRecord; subject: string; departmentId: string | null }): ConversationRecord {
+  const { customer, subject, departmentId } = ticket;
+  const workspace = theWorkspace(ctx);
+  const ticketNumber = workspace.lastTicketNumber + 1;
+  putWorkspace(ctx, { ...workspace, lastTicketNumber: ticketNumber });
+  const { id: visitorId, siteId, contactId } = customer;
+  return addConversation(ctx, newConversation(ctx, { channel: 'ticket', subject, ticketNumber, siteId, visitorId, contactId, departmentId }));
+}
+
+/** Its host is one that the workspace has already and nobody else can have. */
+function makeSite(ctx: Context, mailHost: string) {
+  const { subdomain, name } = theWorkspace(ctx);
+  try {
+    return addSite(ctx, { name, domain: `${subdomain}.${mailHost}` });
+  } catch (cause) {
+    refuse('site_bootstrap_failed', { cause });
+  }
+}

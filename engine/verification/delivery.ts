@@ -1,0 +1,53 @@
+// Codes on their way to a customer: left in the outbox sealed, tried for as long as they are worth anything, and paid for when a mail
+// server or a carrier took them.
+
+import { findVerification, setChargedCents, type VerificationRecord } from '../../store/verification/verifications.ts';
+import type { Context } from '../runtime/context.ts';
+import type { OutboxItem, OutboxOutcome } from '../runtime/outbox.ts';
+import { giveBack } from './credits.ts';
+import { theWorkspace } from '../workspace/workspace.ts';
+
+export interface CodeToSend {
+  readonly channel: VerificationRecord['channel'];
+  readonly to: string;
+  readonly sealedCode: string;
+  readonly workspaceName: string;
+  readonly ttlMinutes: number;
+  readonly expiresAt: string;
+  /** What it comes in; left out of what was queued before there was one. */
+  readonly locale?: string;
+}
+
+export const codeKind = 'verification';
+
+/** A code lives for minutes. */
+export const codeRetryDelaysMs: readonly number[] = [2000, 10_000, 30_000, 120_000];
+
+/** What the outbox remembers of a code that was sent or given up: not the code. */
+export function keptOfCode({ channel, to }: CodeToSend): Partial<CodeToSend> {
+  return { channel, to };
+}
+
+export function enqueueCode(ctx: Context, sending: { verification: VerificationRecord; sealedCode: string; ttlSeconds: number; locale: string | undefined }): void {
+  const { name, locale } = theWorkspace(ctx);
+  const { id, channel, destination, expiresAt } = sending.verification;
+  const payload: CodeToSend = {
+    channel,
+    to: destination,
+    sealedCode: sending.sealedCode,
+    workspaceName: name,
+    ttlMinutes: Math.ceil(sending.ttlSeconds / 60),
+    expiresAt,
+    locale: sending.locale ?? locale,
+  };
+  ctx.enqueue({ kind: codeKind, target: `verification:${destination.toLowerCase()}`, subjectId: id, payload });
+}
+
+/** A code that nobody took costs nothing. It counts against the caps all the same, or a number that takes none could be tried without end. */
+export function settleCode(ctx: Context, item: OutboxItem, outcome: OutboxOutcome): void {
+  if (outcome.state !== 'failed' || item.subjectId === null) return;
+  const verification = findVerification(ctx.db, { id: item.subjectId, isTest: false });
+  if (verification === undefined || verification.chargedCents === 0) return;
+  giveBack(ctx, { cents: verification.chargedCents, at: verification.createdAt });
+  setChargedCents(ctx.db, verification.id, 0);
+}

@@ -1,0 +1,169 @@
+// What stands between a request for a one-time code and its sending: the guards of specification 4.21 and 7, in its order. The
+// first that fails refuses; what was refused counts against no cap. Request validation comes before them, at the edge.
+
+import { newestReached, nthNewestSendAt, type SendsOf } from '../../store/verification/verifications.ts';
+import { type VerifyChannel, verifyChannels } from '../../store/verification/services.ts';
+import { dayMs, minuteMs } from '../directory/ceilings.ts';
+import { refuse } from '../errors.ts';
+import { destinationSendsPerMinute, sourceSendsPerMinute } from '../limits.ts';
+import { canonicalAddress } from '../mail-addresses.ts';
+import { isoTime } from '../runtime/clock.ts';
+import type { View } from '../runtime/context.ts';
+import { codePriceCents, requireCredit } from './credits.ts';
+import { channelKinds, resolveVerifyService } from './services.ts';
+
+export interface WantedCode {
+  readonly to: string;
+  readonly channel: VerifyChannel;
+  /** Undefined: the default service. */
+  readonly serviceId: string | undefined;
+  /** Where a phone number leads (ISO 3166 alpha-2); undefined where its prefix is nobody's, and for emails. */
+  readonly country: string | undefined;
+  /** A phone number with fewer or more digits than its country has. */
+  readonly hasWrongLength: boolean;
+  /** What a phone number costs more for than its country says, in a word; undefined for an ordinary one. */
+  readonly costlyKind: string | undefined;
+  /** Countries that the operator lets codes go to by phone; undefined: all. */
+  readonly serverCountries: readonly string[] | undefined;
+  /** The network of whoever asked: the caller's, or of the customer that it names. */
+  readonly sourceIp: string;
+  /** By a test key: nothing is sent, so nothing is paid. */
+  readonly isTest: boolean;
+  readonly workspacePerDay: number;
+  /** False when there is no carrier for messages and calls. */
+  readonly hasCarrier: boolean;
+}
+
+/** More than anybody mislays in a day: with five tries each, no code of five digits is guessed more often than once in a thousand days. */
+const destinationSendsPerDay = 20;
+/** Of four digits, ten thousand codes in all. */
+const guessableBelow = 5;
+const guessableSendsPerDay = 10;
+
+/** Where codes look like fraud: fewer than `least` of the `newest` were checked. Of real people, more than half check theirs. */
+const suspicions = [
+  { reach: 'range', newest: 20, least: 1 },
+  { reach: 'country', newest: 100, least: 5 },
+] as const;
+/** One number that is tried again and again is a person, or its own cap's business. */
+const leastNumbers = 5;
+/** Until then a code that was not checked may be on its way still. */
+const typingMs = 3 * 60_000;
+
+interface Guard {
+  readonly rule: string;
+  require(view: View, wanted: WantedCode): void;
+}
+
+/** RFC 5321 as far as a mailbox on the internet needs it: no quotes, no comments, no control characters, a domain with a dot. */
+const emailShape = /^[^\s\x00-\x1f\x7f-\x9f@"(),:;<>[\\\]]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+/** ITU-T E.164: a plus, no leading zero, 15 digits at the most. */
+const numberShape = /^\+[1-9]\d{6,14}$/;
+
+export const createGuards: readonly Guard[] = [
+  {
+    rule: 'channel is one of the contract',
+    require: (_, { channel }) => void (verifyChannels.includes(channel) || refuse('bad_channel')),
+  },
+  {
+    rule: 'channel liveness',
+    require: (_, { channel }) => void (channelKinds[channel] === 'preview' && refuse('channel_not_available', { detail: { channel } })),
+  },
+  {
+    rule: 'channel sendability',
+    require: (_, { channel }) => void (channelKinds[channel] === 'factor' && refuse('channel_not_sendable', { detail: { channel } })),
+  },
+  {
+    rule: 'address shape',
+    require(_, { channel, to, hasWrongLength, costlyKind }) {
+      if (channel === 'email' && !emailShape.test(canonicalAddress(to) ?? '')) refuse('invalid_email');
+      if (channel !== 'email' && (!numberShape.test(to) || hasWrongLength)) refuse('invalid_number');
+      if (costlyKind !== undefined) refuse('invalid_number', { message: `No code is sent to a ${costlyKind} number.`, detail: { numberKind: costlyKind } });
+    },
+  },
+  {
+    rule: 'service resolution',
+    require: (view, { serviceId }) => void resolveVerifyService(view, serviceId),
+  },
+  {
+    rule: 'service channel enablement',
+    require: (view, { serviceId, channel }) => void (resolveVerifyService(view, serviceId).enabledChannels.includes(channel) || refuse('channel_not_enabled', { detail: { channel } })),
+  },
+  {
+    rule: 'country allowlist',
+    require(view, { channel, serviceId, country, serverCountries }) {
+      const { allowedCountries } = resolveVerifyService(view, serviceId);
+      if (channel === 'email') return;
+      const isIn = (countries: readonly string[]): boolean => country !== undefined && countries.includes(country);
+      if (!allowedCountries.includes('*') && !isIn(allowedCountries)) refuse('country_not_allowed', { detail: { country: country ?? null } });
+      if (serverCountries !== undefined && !isIn(serverCountries)) refuse('country_not_allowed', { message: 'This server sends no codes there by phone.', detail: { country: country ?? null } });
+    },
+  },
+  {
+    rule: 'service rate caps',
+    require(view, wanted) {
+      const { id: serviceId, perMinuteCap, perDayCap } = resolveVerifyService(view, wanted.serviceId);
+      requireRoom(view, wanted, { scope: 'workspace', of: { serviceId }, sends: perMinuteCap, perMs: minuteMs });
+      requireRoom(view, wanted, { scope: 'workspace', of: { serviceId }, sends: perDayCap, perMs: dayMs });
+    },
+  },
+  {
+    rule: 'workspace ceiling',
+    require: (view, wanted) => requireRoom(view, wanted, { scope: 'workspace_ceiling', of: 'workspace', sends: wanted.workspacePerDay, perMs: dayMs, ceiling: 'codes' }),
+  },
+  {
+    rule: 'credit balance',
+    require: (view, wanted) => requireCredit(view, priceOf(wanted)),
+  },
+  {
+    rule: 'per-destination throttle',
+    require(view, wanted) {
+      const { to, sourceIp } = wanted;
+      requireRoom(view, wanted, { scope: 'destination', of: { destination: to }, sends: destinationSendsPerMinute, perMs: minuteMs });
+      requireRoom(view, wanted, { scope: 'destination', of: { sourceIp }, sends: sourceSendsPerMinute, perMs: minuteMs });
+      const { codeLength } = resolveVerifyService(view, wanted.serviceId);
+      requireRoom(view, wanted, { scope: 'destination', of: { destination: to }, sends: codeLength < guessableBelow ? guessableSendsPerDay : destinationSendsPerDay, perMs: dayMs, ceiling: 'codes_to_destination' });
+      requireChecked(view, wanted);
+    },
+  },
+  {
+    rule: 'a carrier is there',
+    require: (_, { channel, isTest, hasCarrier }) => void (channel === 'email' || isTest || hasCarrier || refuse('service_unavailable', { message: 'This server has no carrier for messages and calls.' })),
+  },
+];
+
+/** US cents. */
+export function priceOf({ channel, isTest }: Pick<WantedCode, 'channel' | 'isTest'>): number {
+  return isTest || channelKinds[channel] !== 'sent' ? 0 : codePriceCents[channel as keyof typeof codePriceCents];
+}
+
+/** Refuses rate_limited when so many were sent in the time that ends now, by keys of the same mode. */
+function requireRoom(view: View, { isTest }: WantedCode, cap: { scope: 'workspace' | 'workspace_ceiling' | 'destination'; of: SendsOf; sends: number; perMs: number; ceiling?: string }): void {
+  if (view.ceilings === undefined) return;
+  const at = nthNewestSendAt(view.db, cap.of, { isTest, nth: cap.sends });
+  if (at === undefined) return;
+  const leftMs = Date.parse(at) + cap.perMs - view.nowMs;
+  const detail = { scope: cap.scope, ...(cap.ceiling === undefined ? {} : { ceiling: cap.ceiling, limit: cap.sends }) };
+  if (leftMs > 0) refuse('rate_limited', { detail, retryAfter: Math.ceil(leftMs / 1000) });
+}
+
+/**
+ * Who is paid for calls to its numbers has codes sent there that nobody types in. So the newest codes to a range of numbers, and to a
+ * country, are looked at: where next to none was checked, no more go there until those are a day old or some are checked after all.
+ */
+function requireChecked(view: View, { to, channel, country, isTest }: WantedCode): void {
+  if (view.ceilings === undefined || channel === 'email' || isTest) return;
+  const time = { after: isoTime(view.nowMs - dayMs), before: isoTime(view.nowMs - typingMs) };
+  for (const { reach, newest, least } of suspicions) {
+    const of = reach === 'range' ? { likeNumber: to } : country === undefined ? undefined : { country };
+    if (of === undefined) continue;
+    const { sent, verified, numbers, oldestAt } = newestReached(view.db, of, { ...time, limit: newest });
+    if (sent < newest || verified >= least || numbers < leastNumbers || oldestAt === null) continue;
+    const where = reach === 'range' ? 'numbers like this one' : 'this country';
+    refuse('rate_limited', {
+      message: `Of the last ${newest} codes to ${where} ${verified === 0 ? 'none' : `only ${verified}`} ${verified > 1 ? 'were' : 'was'} checked, which looks like fraud. More are sent when some are, or later.`,
+      detail: { scope: 'destination', ceiling: `unchecked_codes_to_${reach}`, limit: newest },
+      retryAfter: Math.max(1, Math.ceil((Date.parse(oldestAt) + dayMs - view.nowMs) / 1000)),
+    });
+  }
+}

@@ -1,0 +1,63 @@
+// Who may do what, decided on the state at the moment the command runs: roles, channels and departments. Specification 5.
+
+import type { AgentChannel, AgentRecord } from '../../store/workspace/agents.ts';
+import type { Channel, ConversationRecord, Reach } from '../../store/conversations/conversations.ts';
+import { refuse } from '../errors.ts';
+import { isActive, theRoster } from './roster.ts';
+import type { View } from '../runtime/context.ts';
+
+const channelOf: Record<AgentChannel, Channel> = { chats: 'chat', tickets: 'ticket', calls: 'call' };
+const agentChannelOf: Record<Channel, AgentChannel> = { chat: 'chats', ticket: 'tickets', call: 'calls' };
+export const allAgentChannels: readonly AgentChannel[] = ['chats', 'tickets', 'calls'];
+
+type Calling = Pick<View, 'state' | 'caller'>;
+
+/** The agent that calls, as it is now. Refuses token_revoked when it was deactivated meanwhile. */
+export function callingAgent(ctx: Calling): AgentRecord {
+  if (ctx.caller.kind !== 'agent') throw new Error(`an agent's command called by a ${ctx.caller.kind}`);
+  const agent = theRoster(ctx).agents.get(ctx.caller.agentId);
+  return agent !== undefined && isActive(agent) ? agent : refuse('token_revoked');
+}
+
+export function requireAdmin(ctx: Calling): AgentRecord {
+  const agent = callingAgent(ctx);
+  return agent.role === 'admin' ? agent : refuse('admin_required');
+}
+
+export function isSenior(agent: AgentRecord): boolean {
+  return agent.role === 'admin' || agent.role === 'supervisor';
+}
+
+/** Specification 5.6; an agent, as far as it may read them. */
+export function mayCreateTickets(agent: AgentRecord): boolean {
+  return isSenior(agent) || (agent.canTransfer && worksIn(agent, 'ticket'));
+}
+
+/** Admins work in every channel. */
+export function worksIn(agent: AgentRecord, channel: Channel): boolean {
+  return agent.role === 'admin' || agent.channels.includes(agentChannelOf[channel]);
+}
+
+/** Only admins pass over departments; what nobody's department holds, and what is one's own, is open to all with the channel. */
+export function passesDepartment(agent: AgentRecord, conversation: Pick<ConversationRecord, 'departmentId' | 'assignedAgentId' | 'handshake'>): boolean {
+  return (
+    agent.role === 'admin' ||
+    conversation.departmentId === null ||
+    agent.groupIds.includes(conversation.departmentId) ||
+    conversation.assignedAgentId === agent.id ||
+    conversation.handshake?.toAgentId === agent.id
+  );
+}
+
+export function reaches(agent: AgentRecord, conversation: Pick<ConversationRecord, 'channel' | 'departmentId' | 'assignedAgentId' | 'handshake'>): boolean {
+  return worksIn(agent, conversation.channel) && passesDepartment(agent, conversation);
+}
+
+/** The same rule for lists. */
+export function reachOf(agent: AgentRecord): Reach {
+  return {
+    channels: agent.role === 'admin' ? ['chat', 'ticket', 'call'] : agent.channels.map((channel) => channelOf[channel]),
+    departmentIds: agent.role === 'admin' ? null : agent.groupIds,
+    agentId: agent.id,
+  };
+}

@@ -1,0 +1,242 @@
+// When the workspace is open: weekly hours and holidays in its time zone, and when that changes next. Decisions 4.10.
+
+import { allBusinessHours, type BusinessHoursRecord, deleteBusinessHours, insertBusinessHours, type OpeningHours, updateBusinessHours, type WeeklyHours } from '../../store/workspace/business-hours.ts';
+import { findSite, type SiteRecord, sitesWithHours } from '../../store/workspace/sites.ts';
+import { requireAdmin } from './access.ts';
+import { auditChange } from './audit.ts';
+import { refuse, refuseField } from '../errors.ts';
+import { theRoster } from './roster.ts';
+import { command } from '../runtime/command.ts';
+import type { Context, View } from '../runtime/context.ts';
+import type { ActorKind } from '../runtime/registry.ts';
+import { instantOn, isoWithOffset, type LocalDay, localDays } from './time-zones.ts';
+import { theWorkspace } from './workspace.ts';
+
+export interface OfficeHours {
+  readonly officeHoursOpen: boolean;
+  /** ISO with the zone's offset; null when nothing changes within the horizon. */
+  readonly nextChange: string | null;
+}
+
+/** Longer than a year of holidays, the most that a rule can hold. What does not change within it is taken as never changing. */
+const horizonDays = 370;
+/** Of those that keep hours of their own: the newest so many are told. */
+const maxSites = 200;
+/** Every question about hours walks through all the rules of the workspace, the site or the department that it is about. */
+const maxRulesTogether = 20;
+/** All of them are listed at once, and asked for what is open now. */
+const maxRules = 200;
+
+/** From opening to closing. */
+interface Span {
+  readonly opensMs: number;
+  readonly closesMs: number;
+}
+
+/** Open or not at `nowMs`, by the union of the rules. Without any rule it is always open. A holiday closes the hours that begin on it. */
+export function officeHours(rules: readonly WeeklyHours[], zone: string, nowMs: number): OfficeHours {
+  if (rules.length === 0) return { officeHoursOpen: true, nextChange: null };
+  const span = currentOrNext(rules, zone, nowMs);
+  if (span === undefined) return { officeHoursOpen: false, nextChange: null };
+  const isOpen = span.opensMs <= nowMs;
+  const changeMs = isOpen ? span.closesMs : span.opensMs;
+  return { officeHoursOpen: isOpen, nextChange: Number.isFinite(changeMs) ? isoWithOffset(changeMs, zone) : null };
+}
+
+/** The first span that is not over, with all that follows it without a pause; it ends at Infinity when that reaches the horizon. */
+function currentOrNext(rules: readonly WeeklyHours[], zone: string, nowMs: number): Span | undefined {
+  let span: Span | undefined;
+  let horizonMs = nowMs;
+  // From yesterday, whose hours may pass midnight.
+  for (const day of localDays(nowMs, zone, { offset: -1, count: horizonDays })) {
+    horizonMs = day.endMs;
+    for (const next of spansOf(rules, day, zone)) {
+      if (span !== undefined && next.opensMs <= span.closesMs) span = { opensMs: span.opensMs, closesMs: Math.max(span.closesMs, next.closesMs) };
+      else if (span !== undefined && span.closesMs > nowMs) return span;
+      else span = next;
+    }
+  }
+  if (span === undefined || span.closesMs <= nowMs) return undefined;
+  return span.closesMs >= horizonMs ? { opensMs: span.opensMs, closesMs: Number.POSITIVE_INFINITY } : span;
+}
+
+/** A rule as it is asked for each of a year's days. */
+interface Prepared {
+  readonly holidays: ReadonlySet<string>;
+  readonly byWeekday: ReadonlyMap<number, readonly OpeningHours[]>;
+}
+
+/** Rules are not changed, they are replaced. */
+const prepared = new WeakMap<WeeklyHours, Prepared>();
+
+function preparedOf(rule: WeeklyHours): Prepared {
+  let known = prepared.get(rule);
+  if (known === undefined) {
+    known = { holidays: new Set(rule.holidays), byWeekday: Map.groupBy(rule.days, ({ weekday }) => weekday) };
+    prepared.set(rule, known);
+  }
+  return known;
+}
+
+/** The hours that begin on this day, in order. What daylight saving leaves nothing of is left out. */
+function spansOf(rules: readonly WeeklyHours[], day: LocalDay, zone: string): Span[] {
+  const spans: Span[] = [];
+  for (const rule of rules) {
+    const { holidays, byWeekday } = preparedOf(rule);
+    if (holidays.has(day.date)) continue;
+    for (const hours of byWeekday.get(day.weekday) ?? []) {
+      const span = { opensMs: instantOn(day, hours.opens, zone), closesMs: closingOf(hours, day, zone) };
+      if (span.opensMs < span.closesMs) spans.push(span);
+    }
+  }
+  return spans.sort((a, b) => a.opensMs - b.opensMs);
+}
+
+/** Hours that close at or before the time they open at close on the next day. */
+function closingOf(hours: OpeningHours, day: LocalDay, zone: string): number {
+  if (hours.closes > hours.opens) return instantOn(day, hours.closes, zone);
+  const [nextDay = day] = localDays(day.startMs, zone, { offset: 1, count: 1 });
+  return instantOn(nextDay, hours.closes, zone);
+}
+
+export const businessHoursKind: ActorKind<readonly BusinessHoursRecord[]> = { name: 'businessHours', load: allBusinessHours };
+
+export function listBusinessHours(view: Pick<View, 'state'>): readonly BusinessHoursRecord[] {
+  return view.state(businessHoursKind, '') ?? [];
+}
+
+/** Of the whole workspace. */
+export function workspaceHours(view: Pick<View, 'state' | 'nowMs'>): OfficeHours {
+  const rules = listBusinessHours(view).filter((rule) => rule.siteId === null && rule.departmentId === null);
+  return officeHours(rules, theWorkspace(view).timezone, view.nowMs);
+}
+
+/** Of one site: its override, else its own rules, else the workspace's. */
+export function siteHours(view: Pick<View, 'state' | 'nowMs'>, site: SiteRecord): OfficeHours {
+  return hoursOf(view, site.businessHoursOverride, (rule) => rule.siteId === site.id && rule.departmentId === null);
+}
+
+/** Of a phone line: its number's override, else the rules of the department that it rings, else the workspace's. */
+export function lineHours(view: Pick<View, 'state' | 'nowMs'>, line: { businessHours: WeeklyHours | null; departmentId: string | null }): OfficeHours {
+  return hoursOf(view, line.businessHours, (rule) => rule.departmentId !== null && rule.departmentId === line.departmentId);
+}
+
+/** Everything that keeps hours of its own, now: the workspace, and the sites and departments that have an override or rules. */
+export interface Openings {
+  readonly workspace: OfficeHours;
+  readonly sites: readonly (OfficeHours & { readonly siteId: string })[];
+  readonly departments: readonly (OfficeHours & { readonly departmentId: string })[];
+}
+
+export function openings(view: View): Openings {
+  const rules = listBusinessHours(view);
+  const siteIds = rules.flatMap(({ siteId, departmentId }) => (siteId === null || departmentId !== null ? [] : [siteId]));
+  const sites = sitesWithHours(view.db, { siteIds, limit: maxSites });
+  const departmentIds = [...theRoster(view).departments.keys()].filter((id) => rules.some((rule) => rule.departmentId === id));
+  return {
+    workspace: workspaceHours(view),
+    sites: sites.map((site) => ({ siteId: site.id, ...siteHours(view, site) })),
+    departments: departmentIds.map((departmentId) => ({ departmentId, ...lineHours(view, { businessHours: null, departmentId }) })),
+  };
+}
+
+function hoursOf(view: Pick<View, 'state' | 'nowMs'>, override: WeeklyHours | null, isOwn: (rule: BusinessHoursRecord) => boolean): OfficeHours {
+  const own = override === null ? listBusinessHours(view).filter(isOwn) : [override];
+  return own.length > 0 ? officeHours(own, theWorkspace(view).timezone, view.nowMs) : workspaceHours(view);
+}
+
+export interface BusinessHoursFields {
+  readonly name: string;
+  readonly days: readonly OpeningHours[];
+  readonly holidays?: readonly string[] | undefined;
+  readonly siteId?: string | null | undefined;
+  readonly departmentId?: string | null | undefined;
+}
+
+/** Refuses admin_required, invalid_body, semantic_error when there are too many. */
+export const createBusinessHours = command('businessHours.create', (ctx, fields: BusinessHoursFields): BusinessHoursRecord => {
+  requireAdmin(ctx);
+  // Read before the row is there: rules that are not in memory are read from the rows.
+  const rules = listBusinessHours(ctx);
+  if (rules.length >= maxRules) refuse('semantic_error', { message: `A workspace may have ${maxRules} rules for its hours.`, detail: { maxRules } });
+  const rule = requireSound(ctx, {
+    id: ctx.ids.uuid(),
+    name: fields.name,
+    days: fields.days,
+    holidays: fields.holidays ?? [],
+    siteId: fields.siteId ?? null,
+    departmentId: fields.departmentId ?? null,
+    createdAt: ctx.at,
+  });
+  requireRoom(rules, rule);
+  insertBusinessHours(ctx.db, rule);
+  remember(ctx, [...rules, rule]);
+  ctx.audit({ action: 'business_hours_rule.created', targetKind: 'business_hours_rule', targetId: rule.id, after: rule });
+  return rule;
+});
+
+/** Refuses admin_required, not_found, invalid_body, semantic_error when its new place has too many. */
+export const changeBusinessHours = command('businessHours.update', (ctx, params: { ruleId: string; changes: Partial<BusinessHoursFields> }): BusinessHoursRecord => {
+  requireAdmin(ctx);
+  const before = listBusinessHours(ctx).find((rule) => rule.id === params.ruleId) ?? refuse('not_found');
+  const { changes } = params;
+  if (Object.values(changes).every((value) => value === undefined)) refuseField('invalid_body', 'body', 'must name a field that can be changed');
+  const after = requireSound(ctx, {
+    ...before,
+    name: changes.name ?? before.name,
+    days: changes.days ?? before.days,
+    holidays: changes.holidays ?? before.holidays,
+    siteId: changes.siteId === undefined ? before.siteId : changes.siteId,
+    departmentId: changes.departmentId === undefined ? before.departmentId : changes.departmentId,
+  });
+  if (!addsUpWith(before, after)) requireRoom(listBusinessHours(ctx), after);
+  updateBusinessHours(ctx.db, after);
+  remember(ctx, listBusinessHours(ctx).map((rule) => (rule.id === after.id ? after : rule)));
+  auditChange(ctx, { action: 'business_hours_rule.updated', targetKind: 'business_hours_rule', targetId: after.id, before, after });
+  return after;
+});
+
+/** Refuses admin_required, not_found. */
+export const removeBusinessHours = command('businessHours.delete', (ctx, params: { ruleId: string }): void => {
+  requireAdmin(ctx);
+  dropRule(ctx, listBusinessHours(ctx).find((one) => one.id === params.ruleId) ?? refuse('not_found'));
+});
+
+/** A department takes its rules with it. */
+export function dropRulesOfDepartment(ctx: Context, departmentId: string): void {
+  for (const rule of listBusinessHours(ctx)) if (rule.departmentId === departmentId) dropRule(ctx, rule);
+}
+
+function dropRule(ctx: Context, rule: BusinessHoursRecord): void {
+  deleteBusinessHours(ctx.db, rule.id);
+  remember(ctx, listBusinessHours(ctx).filter((one) => one.id !== rule.id));
+  ctx.audit({ action: 'business_hours_rule.deleted', targetKind: 'business_hours_rule', targetId: rule.id, before: rule });
+}
+
+function remember(ctx: Context, rules: readonly BusinessHoursRecord[]): void {
+  ctx.become(businessHoursKind, '', rules);
+}
+
+function requireSound(ctx: Context, rule: BusinessHoursRecord): BusinessHoursRecord {
+  requireHours(rule.days, 'days');
+  if (rule.siteId !== null && findSite(ctx.db, rule.siteId) === undefined) refuseField('invalid_body', 'siteId', 'must be a site of this workspace');
+  if (rule.departmentId !== null && !theRoster(ctx).departments.has(rule.departmentId)) refuseField('invalid_body', 'departmentId', 'must be a department of this workspace');
+  return rule;
+}
+
+/** Refuses semantic_error when as many rules as may be are for what this one is for. */
+function requireRoom(rules: readonly BusinessHoursRecord[], rule: BusinessHoursRecord): void {
+  if (rules.filter((other) => addsUpWith(rule, other)).length >= maxRulesTogether) refuse('semantic_error', { message: `At most ${maxRulesTogether} rules add up.`, detail: { maxRulesTogether } });
+}
+
+/** A department's rules are one whole, whatever site they name too. */
+function addsUpWith(rule: BusinessHoursRecord, other: BusinessHoursRecord): boolean {
+  return rule.departmentId === other.departmentId && (rule.departmentId !== null || rule.siteId === other.siteId);
+}
+
+/** Opening and closing at one time would be a day or nothing. Refuses invalid_body under `path`. */
+export function requireHours(days: readonly OpeningHours[], path: string): void {
+  days.forEach((hours, index) => {
+    if (hours.opens === hours.closes) refuseField('invalid_body', `${path}.${index}.closes`, 'must differ from opens');
+  });
+}

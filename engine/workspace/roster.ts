@@ -1,0 +1,139 @@
+// Who works in the workspace: all its agents and departments, held in memory while it is open. Access rules, routing and
+// views read it; every change of an agent goes through putAgent, so that memory, rows and sockets agree.
+
+import { type AgentRecord, allAgents, insertAgent, type NewAgent, setLastAssignedAt, setPresence, updateAgent } from '../../store/workspace/agents.ts';
+import { allDepartments, type DepartmentRecord } from '../../store/workspace/departments.ts';
+import { refuse } from '../errors.ts';
+import { tell } from '../events.ts';
+import type { Context, View } from '../runtime/context.ts';
+import type { ActorKind } from '../runtime/registry.ts';
+
+export interface Roster {
+  /** Oldest first. */
+  readonly agents: ReadonlyMap<string, AgentRecord>;
+  readonly departments: ReadonlyMap<string, DepartmentRecord>;
+}
+
+export const rosterKind: ActorKind<Roster> = {
+  name: 'roster',
+  load: (db) => ({
+    agents: new Map(allAgents(db).map((agent) => [agent.id, agent])),
+    departments: new Map(allDepartments(db).map((department) => [department.id, department])),
+  }),
+};
+
+export function theRoster(view: Pick<View, 'state'>): Roster {
+  return view.state(rosterKind, '') ?? { agents: new Map(), departments: new Map() };
+}
+
+export function setRoster(ctx: Context, roster: Roster): void {
+  ctx.become(rosterKind, '', roster);
+}
+
+export function isActive(agent: AgentRecord): boolean {
+  return agent.joinedAt !== null && agent.deactivatedAt === null;
+}
+
+/** Signed out, or its inbox is closed: not merely away for a while, as it said itself. */
+export function isGone(agent: AgentRecord): boolean {
+  return agent.status === 'offline' || (agent.status === 'away' && agent.statusSource === 'automatic');
+}
+
+/** Available by the service alone: it has not been there since it joined or signed in. */
+export function isUnseen(agent: AgentRecord): boolean {
+  return agent.status === 'available' && agent.statusSource === 'automatic' && !agent.isOnline && agent.goneAt === null;
+}
+
+export type InviteStatus = 'pending' | 'joined' | 'deactivated';
+
+export function inviteStatusOf(agent: AgentRecord): InviteStatus {
+  if (agent.deactivatedAt !== null) return 'deactivated';
+  return agent.joinedAt === null ? 'pending' : 'joined';
+}
+
+/** The oldest admin (specification 2). */
+export function ownerOf(roster: Roster): AgentRecord | undefined {
+  for (const agent of roster.agents.values()) if (agent.role === 'admin' && agent.deactivatedAt === null) return agent;
+  return undefined;
+}
+
+export function requireAgent(view: Pick<View, 'state'>, agentId: string): AgentRecord {
+  return theRoster(view).agents.get(agentId) ?? refuse('not_found');
+}
+
+export interface AgentView {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: AgentRecord['role'];
+  readonly status: AgentRecord['status'];
+  readonly statusSource: AgentRecord['statusSource'];
+  readonly isOnline: boolean;
+  readonly channels: AgentRecord['channels'];
+  readonly groups: readonly { readonly id: string; readonly name: string }[];
+  readonly groupIds: readonly string[];
+  readonly avatarUrl: string | null;
+  readonly hasPassword: boolean;
+  readonly inviteStatus: InviteStatus;
+  readonly canTransfer: boolean;
+  readonly createdAt: string;
+}
+
+/** The agent as everybody in the workspace may see it. */
+export function agentView(agent: AgentRecord, roster: Roster): AgentView {
+  return {
+    id: agent.id,
+    email: agent.email,
+    name: agent.name,
+    role: agent.role,
+    status: agent.status,
+    statusSource: agent.statusSource,
+    isOnline: agent.isOnline,
+    channels: agent.channels,
+    groups: agent.groupIds.map((id) => ({ id, name: roster.departments.get(id)?.name ?? '' })),
+    groupIds: agent.groupIds,
+    avatarUrl: agent.avatarUrl,
+    hasPassword: agent.passwordHash !== null,
+    inviteStatus: inviteStatusOf(agent),
+    canTransfer: agent.canTransfer,
+    createdAt: agent.createdAt,
+  };
+}
+
+export function addAgent(ctx: Context, added: NewAgent): AgentRecord {
+  insertAgent(ctx.db, added);
+  const agent: AgentRecord = { ...added, statusSource: 'chosen', isOnline: false, goneAt: null, joinedSeq: 0 };
+  rememberAgent(ctx, agent);
+  return agent;
+}
+
+/** Writes the agent and tells the workspace's sockets, which also end the sessions that the change revoked. */
+export function putAgent(ctx: Context, agent: AgentRecord): void {
+  updateAgent(ctx.db, agent);
+  rememberAgent(ctx, agent);
+}
+
+/** Writes that it came or went; sockets are told apart from the events (http/sockets/presence.ts). */
+export function putPresence(ctx: Context, agent: AgentRecord): void {
+  const roster = theRoster(ctx);
+  setPresence(ctx.db, agent);
+  setRoster(ctx, { ...roster, agents: new Map(roster.agents).set(agent.id, agent) });
+}
+
+/** Notes that it was given a conversation now; that is no change that anybody is told of. */
+export function noteAssignment(ctx: Context, agent: AgentRecord): void {
+  const roster = theRoster(ctx);
+  setLastAssignedAt(ctx.db, agent.id, ctx.at);
+  setRoster(ctx, { ...roster, agents: new Map(roster.agents).set(agent.id, { ...agent, lastAssignedAt: ctx.at }) });
+}
+
+function rememberAgent(ctx: Context, agent: AgentRecord): void {
+  const roster = theRoster(ctx);
+  setRoster(ctx, { ...roster, agents: new Map(roster.agents).set(agent.id, agent) });
+  tellOfAgent(ctx, agent);
+}
+
+/** Its record changed: by itself, or by what its departments are called. */
+export function tellOfAgent(ctx: Context, agent: AgentRecord): void {
+  tell(ctx, { type: 'agent.updated', audience: { kind: 'workspace' }, data: { agent: agentView(agent, theRoster(ctx)) } });
+}

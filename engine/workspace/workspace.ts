@@ -1,0 +1,88 @@
+// The workspace's own record, settings and email domain, held in memory while it is open. What admins may change of it stands in settings.ts.
+
+import { type EmailDomainRecord, findEmailDomain } from '../../store/mail/email-domains.ts';
+import { findWorkspace, insertWorkspace, updateWorkspace, type WorkspaceRecord, type WorkspaceSettings } from '../../store/workspace/workspaces.ts';
+import { tell } from '../events.ts';
+import { autoCloseDays, awayAfterMinutes, maxOpenChatsPerAgent } from '../limits.ts';
+import type { Context, View } from '../runtime/context.ts';
+import type { ActorKind } from '../runtime/registry.ts';
+
+export const workspaceKind: ActorKind<WorkspaceRecord> = { name: 'workspace', load: findWorkspace };
+
+export function theWorkspace(view: Pick<View, 'state'>): WorkspaceRecord {
+  const workspace = view.state(workspaceKind, '');
+  if (workspace === undefined) throw new Error('a workspace file without its workspace');
+  return workspace;
+}
+
+export const emailDomainKind: ActorKind<EmailDomainRecord> = { name: 'emailDomain', load: findEmailDomain };
+
+/** What is done with it stands in email-domain.ts. */
+export function theEmailDomain(view: Pick<View, 'state'>): EmailDomainRecord | undefined {
+  return view.state(emailDomainKind, '');
+}
+
+export function putWorkspace(ctx: Context, workspace: WorkspaceRecord): void {
+  updateWorkspace(ctx.db, workspace);
+  ctx.become(workspaceKind, '', workspace);
+}
+
+export function addWorkspace(ctx: Context, named: { name: string; subdomain: string; autoCloseDays?: number }): WorkspaceRecord {
+  const workspace: WorkspaceRecord = {
+    id: ctx.workspaceId,
+    name: named.name,
+    timezone: 'UTC',
+    locale: 'en',
+    subdomain: named.subdomain,
+    plan: 'business',
+    settings: {
+      routing: { mode: 'auto', maxOpenChatsPerAgent },
+      autoCloseDays: named.autoCloseDays ?? autoCloseDays,
+      csatEnabled: true,
+      defaultDepartmentId: null,
+      awayAfterMinutes,
+      assignOnReply: true,
+      secondFactorRequiredAt: null,
+    },
+    lastTicketNumber: 0,
+    createdAt: ctx.at,
+  };
+  insertWorkspace(ctx.db, workspace);
+  ctx.become(workspaceKind, '', workspace);
+  return workspace;
+}
+
+export interface WorkspaceView {
+  readonly id: string;
+  readonly name: string;
+  readonly timezone: string;
+  readonly locale: string;
+  readonly emailDomainId: string | null;
+  readonly emailDomainStatus: string | null;
+  readonly awayAfterMinutes: number;
+  readonly assignOnReply: boolean;
+  readonly requireSecondFactor: boolean;
+}
+
+export function workspaceView(view: Pick<View, 'state'>): WorkspaceView {
+  const { id, name, timezone, locale, settings } = theWorkspace(view);
+  const { awayAfterMinutes, assignOnReply, secondFactorRequiredAt } = settings;
+  const domain = theEmailDomain(view);
+  return { id, name, timezone, locale, emailDomainId: domain?.id ?? null, emailDomainStatus: domain?.status ?? null, awayAfterMinutes, assignOnReply, requireSecondFactor: secondFactorRequiredAt !== null };
+}
+
+export type SettingsView = Pick<WorkspaceSettings, 'routing' | 'autoCloseDays' | 'csatEnabled' | 'defaultDepartmentId'>;
+
+/** Those that have a route of their own; the others stand in the workspace's record. */
+export function settingsView(view: Pick<View, 'state'>): SettingsView {
+  const { routing, autoCloseDays, csatEnabled, defaultDepartmentId } = theWorkspace(view).settings;
+  return { routing, autoCloseDays, csatEnabled, defaultDepartmentId };
+}
+
+export function tellOfWorkspace(ctx: Context): void {
+  tell(ctx, { type: 'workspace.updated', audience: { kind: 'workspace' }, data: { workspace: workspaceView(ctx) } });
+}
+
+export function tellOfSettings(ctx: Context): void {
+  tell(ctx, { type: 'settings.updated', audience: { kind: 'workspace' }, data: { settings: settingsView(ctx) } });
+}

@@ -1,0 +1,94 @@
+// How mail that commands queued leaves: from which address, signed for the domain it is sent from. The key is opened here, for as
+// long as one mail takes, and never stands in the queue.
+
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { bounceLabel, bounceLocalPart, domainAddress } from '../../engine/mail/inbound-addresses.ts';
+import { theEmailDomain } from '../../engine/workspace/workspace.ts';
+import type { Mail } from '../../engine/mail/outgoing.ts';
+import { hostOf, localPartOf, withoutTag } from '../../engine/mail-addresses.ts';
+import { systemCaller } from '../../engine/runtime/command.ts';
+import type { Engine } from '../../engine/runtime/engine.ts';
+import type { EmailDomainRecord } from '../../store/mail/email-domains.ts';
+import type { MailSender, OutgoingMail } from '../../workers/providers/mail.ts';
+import type { SecretBox } from '../../workers/secrets/secret-box.ts';
+import { type Config, ConfigError } from '../process/config.ts';
+
+export interface OutgoingMailPorts {
+  readonly engine: Engine;
+  readonly sender: MailSender;
+  readonly secrets: SecretBox;
+  /** What the service itself sends from, for workspaces without a domain of their own. */
+  readonly mailFrom: string;
+  /** What mail from the mail host, or from below it, is signed with; undefined leaves that to whoever sends it on. */
+  readonly hostKey: OutgoingMail['dkim'];
+  /** Whether what comes back to `mailFrom` comes here. */
+  readonly takesReturns: boolean;
+}
+
+/** Nobody wrote it, so no machine shall answer it (RFC 3834). */
+const byTheService = { 'Auto-Submitted': 'auto-generated' };
+
+/** Resolves to the server's answer. Rejects as the sender does. */
+export async function sendQueuedMail(ports: OutgoingMailPorts, item: { workspaceId: string; id: string; mail: Mail }): Promise<string> {
+  const { fromName, from: asked, isSecret: _, invitation: __, ...mail } = item.mail;
+  const domain = verifiedDomain(ports, item.workspaceId);
+  const from = asked ?? (domain === undefined ? ports.mailFrom : domainAddress(domain));
+  const headers = asked === undefined ? { ...byTheService, ...mail.headers } : mail.headers;
+  return ports.sender.send({
+    ...mail,
+    ...(headers === undefined ? {} : { headers }),
+    id: item.id,
+    workspaceId: item.workspaceId,
+    from: { address: from, ...(fromName === undefined ? {} : { name: fromName }) },
+    ...(ports.takesReturns && from === ports.mailFrom ? { returnPath: returnPathOf(from, item.workspaceId) } : {}),
+    ...signatureOf(ports, { workspaceId: item.workspaceId, domain, host: hostOf(from).toLowerCase() }),
+  });
+}
+
+/** The service's own sender, saying whose mail it is that comes back. */
+function returnPathOf(mailFrom: string, workspaceId: string): string {
+  return `${localPartOf(withoutTag(mailFrom))}+${workspaceId}@${hostOf(mailFrom)}`;
+}
+
+/** Of such an address, the workspace. */
+export function workspaceOfReturnPath(address: string, mailFrom: string): string | undefined {
+  const isOurs = withoutTag(address).toLowerCase() === withoutTag(mailFrom).toLowerCase();
+  return isOurs ? /\+([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@/i.exec(address)?.[1]?.toLowerCase() : undefined;
+}
+
+/** The key of the mail host, read once. Throws ConfigError for a file that holds none. */
+export function hostKeyOf({ mailKey, mailHost }: Pick<Config, 'mailKey' | 'mailHost'>): OutgoingMailPorts['hostKey'] {
+  if (mailKey === undefined) return undefined;
+  try {
+    const privateKey = readFileSync(mailKey.file, 'utf8');
+    if (createPrivateKey(privateKey).asymmetricKeyType !== 'rsa') throw new Error('it is no RSA key');
+    return { domain: mailHost, selector: mailKey.selector, privateKey };
+  } catch (cause) {
+    throw new ConfigError(`MAIL_DKIM_KEY_FILE must name a private RSA key in PEM; ${mailKey.file} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+}
+
+/** What a private key is sealed as. */
+export function dkimKeyName(workspaceId: string, domain: string): string {
+  return `${workspaceId}:dkim:${domain}`;
+}
+
+function verifiedDomain(ports: OutgoingMailPorts, workspaceId: string): EmailDomainRecord | undefined {
+  const view = ports.engine.workspace(workspaceId)?.view(systemCaller);
+  const domain = view === undefined ? undefined : theEmailDomain(view);
+  return domain?.status === 'verified' ? domain : undefined;
+}
+
+/** Mail from the verified domain is signed for it, and what comes back goes by its own name there. Mail from the mail host is signed for that. */
+function signatureOf({ secrets, hostKey }: OutgoingMailPorts, mail: { workspaceId: string; domain: EmailDomainRecord | undefined; host: string }): Pick<OutgoingMail, 'dkim' | 'returnPath'> {
+  const { workspaceId, domain, host } = mail;
+  if (host === domain?.name) {
+    return {
+      dkim: { domain: domain.name, selector: domain.selector, privateKey: secrets.open(domain.sealedPrivateKey, dkimKeyName(workspaceId, domain.name)) },
+      returnPath: `${bounceLocalPart}@${bounceLabel}.${domain.name}`,
+    };
+  }
+  const isOfHost = hostKey !== undefined && (host === hostKey.domain || host.endsWith(`.${hostKey.domain}`));
+  return isOfHost ? { dkim: hostKey } : {};
+}

@@ -1,0 +1,174 @@
+// One request and its reply, from its head to its last byte: through the pipeline when it is its network's turn, holding no more than its
+// network may, and over at once when its connection is gone. What was handed to the pipeline runs to its end, whether or not
+// somebody still waits for the answer. Made by server.ts for each request.
+
+import { BodyStream, type Incoming } from '../pipeline/body-streams.ts';
+import type { Compression } from './compression.ts';
+import type { FairTurns } from '../limits/fair-turns.ts';
+import { type HeldBytes, NetworkRoom } from '../limits/held-bytes.ts';
+import { type Begun, maxBodyBytes, type Pipeline, type Reply } from '../pipeline/pipeline.ts';
+import { type Outgoing, sendReply, type Sending } from './reply-writer.ts';
+import { readBody } from '../pipeline/request-body.ts';
+import type { Head } from './request-head.ts';
+
+/** What is done with the connection that a request came over. */
+export interface Line extends Incoming, Outgoing {
+  /** The connection is gone: nothing of it may be touched any more. */
+  onAborted(handler: () => void): unknown;
+}
+
+export interface ExchangeParts {
+  readonly pipeline: Pipeline;
+  readonly turns: FairTurns;
+  readonly held: HeldBytes;
+  readonly compression: Compression;
+  readonly bodyTimeoutMs: number;
+  readonly stallTimeoutMs: number;
+  isStopping(): boolean;
+  /** Of every reply, and of the last one of a connection. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly lastHeaders: Readonly<Record<string, string>>;
+}
+
+const noBody = new Uint8Array(0);
+/** Comes in one piece, and costs next to nothing to read: that it is over a limit is seen when it is counted. */
+const smallBodyBytes = 16 * 1024;
+
+export class Exchange {
+  readonly #line: Line;
+  readonly #head: Head;
+  readonly #parts: ExchangeParts;
+  readonly #room: NetworkRoom;
+  /** Once, when nothing of it is left. */
+  readonly #over: () => void;
+  #isOpen = true;
+  #isOver = false;
+  /** The pipeline has it. */
+  #isHanded = false;
+  #reading: { end(): void } | undefined;
+  #received: BodyStream | undefined;
+  #sending: Sending | undefined;
+
+  constructor(line: Line, head: Head, parts: ExchangeParts, over: () => void) {
+    this.#line = line;
+    this.#head = head;
+    this.#parts = parts;
+    this.#over = over;
+    this.#room = new NetworkRoom(parts.held, () => head.network);
+  }
+
+  begin(): void {
+    const { pipeline, turns } = this.#parts;
+    const isFree = turns.isFree(this.#head.startedMs);
+    const begun = pipeline.begin(this.#head);
+    this.#line.onAborted(() => this.#abort());
+    if ('compiled' in begun) this.#receive(begun);
+    else if (begun.endsConnection === true) this.#refuse(begun);
+    else if (isFree) this.#respond(begun);
+    else turns.wait(this.#room.network, () => this.#respond(begun));
+  }
+
+  /** What follows on this connection cannot be told from what this request meant: behind an answer of a later turn the library reads none of it. */
+  #refuse(reply: Reply): void {
+    this.#parts.turns.wait(this.#room.network, () => {
+      // A reply without a body would leave the connection open.
+      if (this.#isOpen && this.#head.method === 'HEAD') this.#line.close();
+      this.#respond(reply, true);
+    });
+  }
+
+  #receive(begun: Begun): void {
+    const { bodyTimeoutMs } = this.#parts;
+    const { method, headers } = this.#head;
+    if (method === 'GET' || method === 'HEAD') this.#finishInTurn(begun, noBody);
+    else if (begun.compiled.route.receive !== undefined) {
+      this.#received = new BodyStream(this.#line, { silenceMs: bodyTimeoutMs, room: this.#room });
+      this.#finish(begun, this.#received);
+    } else {
+      const announcedBytes = Number(headers['content-length'] ?? 0);
+      const isLarge = announcedBytes > smallBodyBytes || headers['transfer-encoding'] !== undefined;
+      const refused = isLarge ? this.#parts.pipeline.refusedUnread(begun) : undefined;
+      this.#reading = readBody(this.#line, {
+        maxBytes: maxBodyBytes,
+        timeoutMs: bodyTimeoutMs,
+        announcedBytes,
+        isUnwanted: refused !== undefined,
+        room: this.#room,
+        whole: (body) => this.#finishInTurn(begun, body),
+        crumbled: () => this.#line.close(),
+        failed: (why, isRead) => this.#respond(refused ?? this.#parts.pipeline.failed(begun, why), !isRead),
+      });
+    }
+  }
+
+  /** The body is the library's until this returns, so what waits takes a copy with it. */
+  #finishInTurn(begun: Begun, body: Uint8Array): void {
+    const { pipeline, turns } = this.#parts;
+    if (turns.isFree(performance.now())) {
+      this.#finish(begun, body);
+      return;
+    }
+    const isEmpty = body.byteLength === 0;
+    const isOurs = isEmpty || this.#room.taken > 0;
+    if (!isOurs && !this.#room.take(body.byteLength)) {
+      this.#respond(pipeline.failed(begun, 'rate_limited'), true);
+      return;
+    }
+    const bytes = isEmpty ? noBody : isOurs ? body : body.slice();
+    turns.wait(this.#room.network, () => {
+      if (this.#isOpen) this.#finish(begun, bytes);
+      else this.#end();
+    });
+  }
+
+  #finish(begun: Begun, body: Uint8Array | BodyStream): void {
+    this.#isHanded = true;
+    this.#parts.pipeline.finish(begun, body, (reply) => this.#respond(reply));
+  }
+
+  /** `close`: the connection serves no other request. */
+  #respond(reply: Reply, close = false): void {
+    this.#received?.forget();
+    this.#room.giveBackAll();
+    const compressed = this.#isOpen ? this.#parts.compression.reply(reply, this.#head.headers['accept-encoding'], this.#room) : reply;
+    if (compressed instanceof Promise) void compressed.then((smaller) => this.#send(smaller, close));
+    else this.#send(compressed, close);
+  }
+
+  #send(reply: Reply, close: boolean): void {
+    const { stallTimeoutMs, isStopping, headers, lastHeaders } = this.#parts;
+    if (!this.#isOpen) {
+      this.#end();
+      return;
+    }
+    const isLast = close || isStopping();
+    this.#sending = sendReply(this.#line, reply, {
+      isHead: this.#head.method === 'HEAD',
+      headers: isLast || this.#head.endsConnection ? lastHeaders : headers,
+      close: isLast,
+      isStopping,
+      stallMs: stallTimeoutMs,
+      room: this.#room,
+      done: () => {
+        this.#isOpen = false;
+        this.#end();
+      },
+    });
+  }
+
+  #abort(): void {
+    this.#head.forget();
+    this.#isOpen = false;
+    this.#reading?.end();
+    this.#received?.end();
+    this.#sending?.gone();
+    if (!this.#isHanded) this.#end();
+  }
+
+  #end(): void {
+    this.#room.giveBackAll();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#over();
+  }
+}

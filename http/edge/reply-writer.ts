@@ -1,0 +1,213 @@
+// A reply on its way out, never faster than the connection takes it. What the connection does not take at once is not given to the library, which
+// would hold a copy of any length for whoever does not read: it stays here, counted, one reply of each connection, and the
+// request counts as under way until the last byte is taken. The library ends a connection on which another request comes meanwhile, so
+// that nobody gathers replies by not reading. Knows of uWebSockets.js only the few calls it makes; called by exchange.ts.
+
+import { STATUS_CODES } from 'node:http';
+import { type Outgoing as Poured, pour, type Streamed } from '../pipeline/body-streams.ts';
+import type { Room } from '../limits/held-bytes.ts';
+import type { Reply } from '../pipeline/pipeline.ts';
+
+export interface Outgoing extends Poured {
+  writeStatus(status: string): unknown;
+  writeHeader(name: string, value: string): unknown;
+  tryEnd(chunk: string | Uint8Array, totalBytes: number): [boolean, boolean];
+  write(chunk: Uint8Array): boolean;
+  end(body?: string | Uint8Array, close?: boolean): unknown;
+  endWithoutBody(): unknown;
+}
+
+export interface ReplyOptions {
+  readonly isHead: boolean;
+  /** Beside the reply's own. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The connection serves no other request. */
+  readonly close: boolean;
+  /** Whether replies that are under way are the last of their connections. */
+  isStopping(): boolean;
+  /** A caller that takes nothing for so long is let go. */
+  readonly stallMs: number;
+  /** For what waits to be taken. Where there is none the connection is let go. What was taken of it is given back by whoever hears done(). */
+  readonly room: Pick<Room, 'take'>;
+  /** Once, when nothing of the reply is left here. The connection may be gone. */
+  done(): void;
+}
+
+/** A reply that is not taken yet. */
+export interface Sending {
+  /** The connection is gone. */
+  gone(): void;
+}
+
+const nothingLeft: Sending = { gone: () => {} };
+/** The least that a connection takes when it says that it takes more; a larger piece would pile up behind a slow caller. */
+const pieceBytes = 16 * 1024;
+
+/** Begins to send; done() may be called before it returns. */
+export function sendReply(res: Outgoing, reply: Reply, options: ReplyOptions): Sending {
+  const { body } = reply;
+  if (isStreamed(body) && !options.isHead) return sendParts(res, { head: reply, body }, options);
+  if (isMeasured(body) && body.byteLength > 0 && !options.isHead) return sendStream(res, { head: reply, body }, options);
+  if (reply.status === 204 || isStreamed(body)) {
+    res.cork(() => {
+      writeHead(res, reply, options);
+      // Without an argument: a length that is undefined is written as 2^63. The connection stays open, and is closed with the others.
+      res.endWithoutBody();
+    });
+    options.done();
+    return nothingLeft;
+  }
+  // Of a HEAD, and of what the caller has already, the length alone is told (RFC 9110 §8.6).
+  if (options.isHead || reply.status === 304 || body === undefined || isMeasured(body)) return sendLength(res, reply, options);
+  return sendBody(res, { head: reply, body }, options);
+}
+
+function writeHead(res: Outgoing, reply: Reply, { headers }: Pick<ReplyOptions, 'headers'>): void {
+  res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`);
+  for (const name in headers) res.writeHeader(name, headers[name] ?? '');
+  for (const name in reply.headers) res.writeHeader(name, reply.headers[name] ?? '');
+}
+
+function sendBody(res: Outgoing, { head, body }: { head: Reply; body: string | Uint8Array }, options: ReplyOptions): Sending {
+  // Short, such as every error: it goes behind whatever waits.
+  if (options.close && body.length < pieceBytes) {
+    res.cork(() => {
+      writeHead(res, head, options);
+      res.end(body, true);
+    });
+    options.done();
+    return nothingLeft;
+  }
+  const total = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
+  let isComplete = false;
+  res.cork(() => {
+    writeHead(res, head, options);
+    [, isComplete] = res.tryEnd(body, total);
+  });
+  if (isComplete) {
+    options.done();
+    return nothingLeft;
+  }
+  // A text is copied; bytes are a file's, which is held once for all.
+  if (typeof body === 'string' && !options.room.take(total)) {
+    res.close();
+    options.done();
+    return nothingLeft;
+  }
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  return finishLater(res, options, (offset) => {
+    const [isTaken, isWhole] = res.tryEnd(bytes.subarray(offset), total);
+    return { isTaken, isComplete: isWhole };
+  });
+}
+
+/** A reply without a body, and the length that it has or would have. */
+function sendLength(res: Outgoing, reply: Reply, options: ReplyOptions): Sending {
+  const { body } = reply;
+  const total = body === undefined || isStreamed(body) ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
+  let isTaken = true;
+  let isComplete = true;
+  res.cork(() => {
+    writeHead(res, reply, options);
+    // Nothing is sent, but it tells whether the connection has taken what came before.
+    [isTaken, isComplete] = res.tryEnd('', total);
+    if (isTaken && !isComplete) {
+      res.endWithoutBody();
+      isComplete = true;
+    }
+  });
+  if (isComplete) {
+    options.done();
+    return nothingLeft;
+  }
+  return finishLater(res, options, () => {
+    res.endWithoutBody();
+    return { isTaken: true, isComplete: true };
+  });
+}
+
+/** Goes on whenever the connection takes more, until it is complete; lets go of who takes nothing for too long. */
+function finishLater(res: Outgoing, options: ReplyOptions, goOn: (offset: number) => { isTaken: boolean; isComplete: boolean }): Sending {
+  let isOver = false;
+  const over = (): void => {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(timer);
+    options.done();
+  };
+  const timer = setTimeout(() => {
+    if (!isOver) res.close();
+    over();
+  }, options.stallMs).unref();
+  res.onWritable((offset) => {
+    if (isOver) return true;
+    timer.refresh();
+    let step = { isTaken: true, isComplete: false };
+    res.cork(() => (step = goOn(offset)));
+    if (step.isComplete) over();
+    return step.isTaken;
+  });
+  return { gone: over };
+}
+
+function sendStream(res: Outgoing, { head, body }: { head: Reply; body: Streamed }, options: ReplyOptions): Sending {
+  res.cork(() => writeHead(res, head, options));
+  const pouring = pour(res, body, options.stallMs);
+  void pouring.done.catch(() => undefined).finally(() => options.done());
+  return { gone: () => pouring.gone() };
+}
+
+/** Writes each part when the one before has left, so that a slow caller costs one part of memory, and a stalled one its connection. */
+function sendParts(res: Outgoing, { head, body }: { head: Reply; body: AsyncIterable<string | Uint8Array> }, options: ReplyOptions): Sending {
+  let isGone = false;
+  let wake = (): void => {};
+  res.onWritable(() => {
+    wake();
+    return true;
+  });
+  const ready = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error('the caller takes nothing')), options.stallMs).unref();
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  async function run(): Promise<void> {
+    try {
+      res.cork(() => writeHead(res, head, options));
+      for await (const part of body) {
+        const bytes = typeof part === 'string' ? Buffer.from(part) : part;
+        for (let at = 0; at < bytes.length && !isGone; at += pieceBytes) {
+          let hasLeft = false;
+          res.cork(() => {
+            hasLeft = res.write(bytes.subarray(at, at + pieceBytes));
+          });
+          if (!hasLeft) await ready();
+        }
+        if (isGone) return;
+      }
+      res.cork(() => void res.end(undefined, options.isStopping()));
+    } catch {
+      // The pipeline logs why a part could not be made. What was sent would look complete if its connection did not end here.
+      if (!isGone) res.close();
+    }
+  }
+
+  void run().finally(() => options.done());
+  return {
+    gone() {
+      isGone = true;
+      wake();
+    },
+  };
+}
+
+function isMeasured(body: Reply['body']): body is Streamed {
+  return typeof body === 'object' && 'parts' in body;
+}
+
+function isStreamed(body: Reply['body']): body is AsyncIterable<string | Uint8Array> {
+  return typeof body === 'object' && Symbol.asyncIterator in body;
+}

@@ -1,0 +1,115 @@
+// The whole record of a conversation as JSON text in parts: {conversation, visitor, contact, messages, notes, events}. The
+// reader thread reads it page by page, so that neither its length nor a slow caller holds anybody up. What is added after its
+// beginning is left out, which gives it an end; what is edited meanwhile may already be so.
+
+import { conversationView } from '../../engine/conversations/conversation.ts';
+import { messageView } from '../../engine/conversations/messages.ts';
+import { noteView } from '../../engine/conversations/notes.ts';
+import { type Roster, theRoster } from '../../engine/workspace/roster.ts';
+import type { View } from '../../engine/runtime/context.ts';
+import { type Grant, isAllowed } from '../../engine/rights/scopes.ts';
+import type { Workspace } from '../../engine/runtime/workspace.ts';
+import { visitorKind } from '../../engine/customers/visitors.ts';
+import { findContact } from '../../store/customers/contacts.ts';
+import type { ConversationRecord } from '../../store/conversations/conversations.ts';
+import type { Cursor } from '../../store/cursor.ts';
+import type { EventRow } from '../../store/runtime/events.ts';
+import { newestNote } from '../../store/conversations/notes.ts';
+import type { Reader } from '../../workers/reader/reader.ts';
+import { toldData } from '../schemas/event-records.ts';
+import { RightsEnded } from '../schemas/scoped-members.ts';
+
+interface Export {
+  readonly workspace: Workspace;
+  readonly view: View;
+  /** One that the caller may read. */
+  readonly conversation: ConversationRecord;
+  readonly reader: Reader;
+  readonly grant: Grant | undefined;
+  /** Asked before each part. */
+  mayGoOn(): boolean;
+}
+
+/** Before every note. */
+const beforeAll: Cursor = { at: '', id: '' };
+
+/** Rejects with what the reader rejects with, if it cannot read the first page. */
+export async function exportConversation(of: Export): Promise<AsyncIterable<string>> {
+  const { view, conversation } = of;
+  const upTo = { line: conversation.lastLineAt ?? '', note: newestNote(view.db, conversation.id) ?? beforeAll, seq: of.workspace.publishedSeq };
+  // What the view shows is read before the first question, so that its answer waits for it.
+  const { agents } = theRoster(view);
+  const visitor = conversation.visitorId === null ? null : (view.state(visitorKind, conversation.visitorId) ?? null);
+  const contact = conversation.contactId === null ? null : (findContact(view.db, conversation.contactId) ?? null);
+  const customer = isAllowed(of.grant, 'visitors:read') ? { visitor, contact } : {};
+  const head = JSON.stringify({ conversation: conversationView(conversation), ...customer });
+  const messages = messagePages(of, upTo.line);
+  // While nothing was sent, a failure can still be answered as one.
+  const firstPage = await messages.next();
+  return parts(head, { messages: begunWith(firstPage, messages), notes: notePages(of, agents, upTo.note), events: eventPages(of, upTo.seq) }, of);
+}
+
+async function* begunWith<Page>(first: IteratorResult<Page, void>, rest: AsyncGenerator<Page, void>): AsyncGenerator<Page> {
+  if (first.done === true) return;
+  yield first.value;
+  yield* rest;
+}
+
+async function* parts(head: string, lists: Readonly<Record<string, AsyncIterable<string[]>>>, { mayGoOn }: Export): AsyncGenerator<string> {
+  yield head.slice(0, -1);
+  for (const [name, pages] of Object.entries(lists)) {
+    let before = `,"${name}":[`;
+    for await (const items of pages) {
+      if (!mayGoOn()) throw new RightsEnded();
+      if (items.length === 0) continue;
+      yield before + items.join(',');
+      before = ',';
+    }
+    yield before === ',' ? ']' : `${before}]`;
+  }
+  yield '}';
+}
+
+async function* messagePages(of: Export, upTo: string): AsyncGenerator<string[], void> {
+  let after = '';
+  for (;;) {
+    const page = await of.reader.messages({ ...nameOf(of), after, upTo });
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page.map((message) => JSON.stringify(messageView(message)));
+    after = last.createdAt;
+  }
+}
+
+async function* notePages(of: Export, agents: Roster['agents'], upTo: Cursor): AsyncGenerator<string[]> {
+  let after = beforeAll;
+  for (;;) {
+    const page = await of.reader.notes({ ...nameOf(of), after, upTo });
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page.map((note) => JSON.stringify(noteView(agents, note)));
+    after = { at: last.createdAt, id: last.id };
+  }
+}
+
+async function* eventPages(of: Export, upToSeq: number): AsyncGenerator<string[]> {
+  let afterSeq = 0;
+  for (;;) {
+    const page = await of.reader.events({ ...nameOf(of), afterSeq, upToSeq });
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page.flatMap((event) => eventText(event, of.grant) ?? []);
+    afterSeq = last.seq;
+  }
+}
+
+/** As sockets are told it; its data is JSON text already. Undefined for what may not be told. */
+function eventText({ seq, type, at, conversationId, data: whole }: EventRow, grant: Grant | undefined): string | undefined {
+  const data = grant === undefined ? whole : JSON.stringify(toldData(type, JSON.parse(whole), grant));
+  if (data === undefined) return undefined;
+  return `{"seq":${seq},"type":${JSON.stringify(type)},"at":"${at}","conversationId":${JSON.stringify(conversationId)},"data":${data}}`;
+}
+
+function nameOf({ workspace, conversation }: Export): { workspaceId: string; conversationId: string } {
+  return { workspaceId: workspace.workspaceId, conversationId: conversation.id };
+}

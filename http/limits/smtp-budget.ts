@@ -1,0 +1,31 @@
+// How much mail a network may leave here in a day: what it sends is written to the disk of all workspaces, and nobody here asked for it. Counted for
+// the network and, as an IPv6 network is easily had, for the /48 around it. A relay of the operator's own has a private address and no bound:
+// what comes through it is everybody's.
+
+import { dayMs } from '../../engine/directory/ceilings.ts';
+import type { Clock } from '../../engine/runtime/clock.ts';
+import type { Log } from '../../engine/runtime/log.ts';
+import type { SmtpListenerOptions } from '../../workers/providers/smtp-listener.ts';
+import { publicNetworkOf, siteNetworkOf } from './network-address.ts';
+import { RateLimiter } from './rate-limiter.ts';
+
+const networksOfSite = 4;
+
+export function createSmtpBudget(options: { readonly bytesPerDay: number; readonly clock: Pick<Clock, 'now'>; readonly log: Pick<Log, 'warn'> }): Required<SmtpListenerOptions>['bytes'] {
+  const { bytesPerDay, clock, log } = options;
+  const limiter = new RateLimiter(clock, dayMs);
+  const budgetsOf = (remoteAddress: string): [string, number][] => {
+    const [network, site] = [publicNetworkOf(remoteAddress), siteNetworkOf(remoteAddress)];
+    if (network === undefined) return [];
+    return site === undefined ? [[network, bytesPerDay]] : [[network, bytesPerDay], [site, networksOfSite * bytesPerDay]];
+  };
+  return {
+    isSpent: (remoteAddress) => budgetsOf(remoteAddress).some(([key, limit]) => limiter.spentSeconds(key, limit) !== undefined),
+    took(remoteAddress, bytes) {
+      for (const [network, limit] of budgetsOf(remoteAddress)) {
+        const { allowed, remaining } = limiter.take(network, limit, bytes);
+        if (allowed && remaining === 0) log.warn({ network, bytesPerDay: limit }, 'a network has sent as much mail as is taken in a day; it is asked to come again');
+      }
+    },
+  };
+}

@@ -1,0 +1,129 @@
+// Who changed what, and when: each entry as a sentence, with what it was before and is after.
+
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { Button } from '../../design/button.tsx';
+import { Empty, Failure, Loading } from '../../design/feedback.tsx';
+import { SelectField, TextField } from '../../design/field.tsx';
+import { Time } from '../../design/time.tsx';
+import { query, setQuery } from '../../location.ts';
+import { agentName, agents, departmentName } from '../../people.ts';
+import type { AuditEntry } from '../../records.ts';
+import { clockTime, countOf, dayHeading, exactTime, isSameDay } from '../../times.ts';
+import { Section, type SectionProps } from '../section.tsx';
+import { changesOf } from './audit-changes.ts';
+import { type AuditFilter, filterEntries, isFiltered } from './audit-filter.ts';
+import { actorOf, areas, deedOf, type Names } from './audit-sentences.ts';
+import { usePaged } from '../paged.ts';
+
+const pageSize = 100;
+/** A search goes on by itself until it shows so many, or has read so many. */
+const wantedRows = 20;
+const maxRead = 1000;
+
+const names: Names = { agent: agentName, department: departmentName, time: exactTime };
+
+export function AuditLog(_props: SectionProps): JSX.Element {
+  const list = usePaged<AuditEntry>('/workspace/audit-log', 'entries', pageSize);
+  const filter: AuditFilter = { area: query.value.get('area') ?? '', actor: query.value.get('actor') ?? '', words: query.value.get('words') ?? '' };
+  const { rows } = list;
+  const found = useMemo(() => (rows === undefined ? [] : filterEntries(rows, filter, names)), [rows, filter.area, filter.actor, filter.words, agents.value]);
+  const readsOn = isFiltered(filter) && rows !== undefined && list.hasMore && list.failure === undefined && found.length < wantedRows && rows.length < maxRead;
+  useEffect(() => {
+    if (readsOn && !list.loading) void list.more();
+  }, [readsOn, list.loading]);
+  const oldest = rows?.at(-1);
+  return (
+    <Section title="Audit log" intro="Who changed what, and when. Nobody can change it.">
+      <div class="stack">
+        <Filters filter={filter} />
+        <p class="soft" role="status">
+          {isFiltered(filter) && rows !== undefined && `${countOf(found.length)} of the last ${countOf(rows.length)} entries${oldest === undefined || !list.hasMore ? '' : `, back to ${exactTime(oldest.createdAt)}`}`}
+        </p>
+      </div>
+      {list.failure !== undefined && <Failure error={list.failure} retry={list.retry} />}
+      {rows === undefined ? (
+        list.failure === undefined && <Loading lines={8} />
+      ) : (
+        <>
+          {found.length === 0 && !list.loading ? (
+            <div class="card">
+              <Empty icon="list" title={isFiltered(filter) ? 'Nothing of that kind' : 'Nothing has changed yet'} />
+            </div>
+          ) : (
+            <ol class="audit">
+              {found.map((entry, index) => (
+                <Entry key={entry.id} entry={entry} startsDay={index === 0 || !isSameDay(entry.createdAt, found[index - 1]?.createdAt ?? '')} />
+              ))}
+            </ol>
+          )}
+          {list.hasMore && (
+            <div class="row">
+              <Button busy={list.loading} onClick={() => void list.more()}>
+                {isFiltered(filter) ? 'Look further back' : 'Show more'}
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+    </Section>
+  );
+}
+
+function Filters({ filter }: { readonly filter: AuditFilter }): JSX.Element {
+  const people = [...agents.value.values()].sort((a, b) => a.name.localeCompare(b.name)).map(({ id, name }) => ({ value: id, label: name }));
+  return (
+    <div class="columns" role="search" aria-label="Audit log">
+      <SelectField label="About" value={filter.area} choices={[{ value: '', label: 'Everything' }, ...areas]} onValue={(area) => setQuery({ area })} />
+      <SelectField label="By" value={filter.actor} choices={[{ value: '', label: 'Everybody' }, { value: 'service', label: 'The service' }, ...people]} onValue={(actor) => setQuery({ actor })} />
+      <TextField label="With the words" type="search" value={filter.words} onValue={(words) => setQuery({ words })} />
+    </div>
+  );
+}
+
+function Entry({ entry, startsDay }: { readonly entry: AuditEntry; readonly startsDay: boolean }): JSX.Element {
+  const changes = changesOf(entry, names);
+  const sentence = (
+    <>
+      <strong>{actorOf(entry, names)}</strong> {deedOf(entry, names)}
+    </>
+  );
+  return (
+    <li>
+      {startsDay && <h2>{dayHeading(entry.createdAt)}</h2>}
+      <div class="audit-entry">
+        <span class="audit-time soft">
+          <Time at={entry.createdAt} format={clockTime} />
+        </span>
+        {changes.length === 0 ? (
+          <p>{sentence}</p>
+        ) : (
+          <details>
+            <summary>{sentence}</summary>
+            <p class="soft">{exactTime(entry.createdAt)}</p>
+            <div class="table-frame">
+              <table class="table stacks">
+                <thead>
+                  <tr>
+                    <th scope="col">What</th>
+                    <th scope="col">Before</th>
+                    <th scope="col">After</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {changes.map(({ name, before, after }, index) => (
+                    <tr key={index}>
+                      <th scope="row">{name}</th>
+                      <td data-label="Before">{before ?? '–'}</td>
+                      <td data-label="After">{after ?? '–'}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          </details>
+        )}
+      </div>
+    </li>
+  );
+}

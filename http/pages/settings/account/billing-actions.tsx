@@ -1,0 +1,84 @@
+// Add-ons, the provider's own page, and ending the subscription.
+
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { call } from '../../api.ts';
+import { Button } from '../../design/button.tsx';
+import { Confirm } from '../../design/dialog.tsx';
+import { Checkbox } from '../../design/field.tsx';
+import { notify, notifyFailure } from '../../notices.ts';
+import type { Standing } from '../../records.ts';
+import { dayOf } from '../../times.ts';
+import { isLive } from './billing-words.ts';
+import { Part } from '../parts.tsx';
+import { goTo } from './plans.tsx';
+
+export function BillingActions({ standing, onChanged }: { readonly standing: Standing; readonly onChanged: () => void }): JSX.Element | null {
+  const [busy, setBusy] = useState<'addons' | 'portal' | undefined>(undefined);
+  /** What was asked for, until the plan says so itself. */
+  const [wantedAi, setWantedAi] = useState<boolean | undefined>(undefined);
+  const [cancelling, setCancelling] = useState(false);
+  const { subscription, addons, billingSource } = standing;
+  useEffect(() => setWantedAi(undefined), [standing]);
+  const doing = async (what: 'addons' | 'portal', work: () => Promise<void>): Promise<void> => {
+    setBusy(what);
+    try {
+      await work();
+    } catch (error) {
+      setWantedAi(undefined);
+      notifyFailure(error);
+    }
+    setBusy(undefined);
+  };
+  const setAi = (wanted: boolean): Promise<void> =>
+    doing('addons', async () => {
+      setWantedAi(wanted);
+      await call('POST', '/billing/addons', { body: { addons: wanted ? ['ai'] : [] } });
+      notify({ kind: 'done', text: wanted ? 'The AI add-on is yours.' : 'The AI add-on is off.' });
+      onChanged();
+    });
+  if (subscription === null) return null;
+  return (
+    <Part id="subscription" title="Add-ons and cancelling">
+      {/* What opens nothing yet is not sold; who has it can let it go. */}
+      {(billingSource !== 'stripe' || addons.includes('ai')) && (
+        <Checkbox
+          label="AI"
+          hint={billingSource === 'stripe' ? 'Is on your bill, and opens nothing yet.' : 'Planned: it opens nothing yet, and costs nothing here.'}
+          checked={wantedAi ?? addons.includes('ai')}
+          disabled={busy !== undefined || standing.locked}
+          onChecked={(next) => void setAi(next)}
+        />
+      )}
+      <div class="row">
+        {billingSource === 'stripe' && (
+          <Button busy={busy === 'portal'} onClick={() => void doing('portal', async () => goTo((await call<{ url: string }>('POST', '/billing/portal')).url))}>
+            How you pay
+          </Button>
+        )}
+        {isLive(standing) && (
+          <Button kind="danger" onClick={() => setCancelling(true)}>
+            {subscription.status === 'trialing' ? 'End the trial' : 'Cancel the subscription'}
+          </Button>
+        )}
+      </div>
+      {cancelling && (
+        <Confirm
+          title={subscription.status === 'trialing' ? 'End the trial now?' : 'Cancel the subscription?'}
+          action={subscription.status === 'trialing' ? 'End it' : 'Cancel the subscription'}
+          onConfirm={async () => {
+            await call('POST', '/billing/cancel');
+            onChanged();
+          }}
+          onClose={() => setCancelling(false)}
+        >
+          <p>
+            {subscription.status === 'trialing'
+              ? 'Your workspace is locked at once. Nothing in it is lost, and choosing a plan opens it again.'
+              : `Everything works until ${dayOf(subscription.currentPeriodEnd)}; then your workspace is locked. Nothing in it is lost, and choosing a plan opens it again.`}
+          </p>
+        </Confirm>
+      )}
+    </Part>
+  );
+}

@@ -1,0 +1,81 @@
+// Apps that were let in, to be seen and turned away again: by oneself, and for admins by everybody.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call } from '../../api.ts';
+import { Button } from '../../design/button.tsx';
+import { Confirm } from '../../design/dialog.tsx';
+import { Empty } from '../../design/feedback.tsx';
+import { useResource } from '../../design/resource.ts';
+import { Time } from '../../design/time.tsx';
+import { notify } from '../../notices.ts';
+import { agentName } from '../../people.ts';
+import type { OAuthGrant } from '../../records.ts';
+import { hasRole, me } from '../../session.ts';
+import { timeInSentence } from '../../times.ts';
+import { Section, type SectionProps } from '../section.tsx';
+import { Reading } from '../parts.tsx';
+import { scopeLabel } from './scopes.ts';
+
+export function AllowedApps(_props: SectionProps): JSX.Element {
+  const seesAll = hasRole('admin');
+  const path = seesAll ? '/oauth-grants' : '/me/grants';
+  const { value, failure, reload, set } = useResource((signal) => call<{ grants: OAuthGrant[] }>('GET', path, { signal }), [path]);
+  const [withdrawing, setWithdrawing] = useState<OAuthGrant | undefined>(undefined);
+  const isOwn = ({ agentId }: OAuthGrant): boolean => agentId === me.value?.agent.id;
+  const grants = [...(value?.grants ?? [])].sort((a, b) => Number(isOwn(b)) - Number(isOwn(a)));
+  return (
+    <Section title="Allowed apps" intro={`Apps that you${seesAll ? ' and your colleagues' : ''} let in. Each acts in the name of who let it in, until that is withdrawn.`}>
+      {value === undefined ? (
+        <Reading failure={failure} retry={reload} />
+      ) : grants.length === 0 ? (
+        <div class="card">
+          <Empty icon="link" title="No app is let in">
+            <p>An app that wants to be shows you a page of ours, which says what it asks for.</p>
+          </Empty>
+        </div>
+      ) : (
+        <ul class="entries">
+          {grants.map((grant) => (
+            <GrantCard key={grant.id} grant={grant} by={isOwn(grant) ? 'you' : agentName(grant.agentId)} onWithdraw={() => setWithdrawing(grant)} />
+          ))}
+        </ul>
+      )}
+      {withdrawing !== undefined && (
+        <Confirm
+          title={`Turn “${withdrawing.appName}” away?`}
+          action="Turn it away"
+          onConfirm={async () => {
+            await call('DELETE', `${path}/${withdrawing.id}`);
+            set({ grants: grants.filter(({ id }) => id !== withdrawing.id) });
+            notify({ kind: 'done', text: 'The app is turned away.' });
+          }}
+          onClose={() => setWithdrawing(undefined)}
+        >
+          <p>It can no longer act in {isOwn(withdrawing) ? 'your name' : `the name of ${agentName(withdrawing.agentId)}, who is told by mail`}. To have it back, let it in again.</p>
+        </Confirm>
+      )}
+    </Section>
+  );
+}
+
+function GrantCard({ grant, by, onWithdraw }: { readonly grant: OAuthGrant; readonly by: string; readonly onWithdraw: () => void }): JSX.Element {
+  return (
+    <li class="card">
+      <header>
+        <h2>{grant.appName}</h2>
+        <Button small kind="danger" aria-label={`Turn away ${grant.appName}, let in by ${by}`} onClick={onWithdraw}>
+          Turn away
+        </Button>
+      </header>
+      <ul class="bullets">
+        {grant.scopes.map((scope) => (
+          <li key={scope}>{scopeLabel(scope)}</li>
+        ))}
+      </ul>
+      <p class="soft">
+        Let in by {by} <Time at={grant.createdAt} format={timeInSentence} />, {grant.lastUsedAt === null ? 'not used yet' : <>last used <Time at={grant.lastUsedAt} format={timeInSentence} /></>}.
+      </p>
+    </li>
+  );
+}

@@ -1,0 +1,137 @@
+// Keys by which your own programs ask the API.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call } from '../../api.ts';
+import { Button } from '../../design/button.tsx';
+import { Confirm, Dialog } from '../../design/dialog.tsx';
+import { Badge, Empty } from '../../design/feedback.tsx';
+import { Checkbox, TextField } from '../../design/field.tsx';
+import { Form, useForm } from '../../design/form.tsx';
+import { useResource } from '../../design/resource.ts';
+import { Time } from '../../design/time.tsx';
+import { notify } from '../../notices.ts';
+import type { ApiKey } from '../../records.ts';
+import { timeInSentence } from '../../times.ts';
+import { CheckList } from '../check-list.tsx';
+import { Section, type SectionProps } from '../section.tsx';
+import { keepOnce } from './once.ts';
+import { Reading } from '../parts.tsx';
+import { everything, scopeLabel, scopes } from './scopes.ts';
+import { SecretOnce } from './secret-once.tsx';
+
+export function ApiKeys(_props: SectionProps): JSX.Element {
+  const { value, failure, reload, set } = useResource((signal) => call<{ apiKeys: ApiKey[] }>('GET', '/api-keys', { signal }), []);
+  const [making, setMaking] = useState(false);
+  const [revoking, setRevoking] = useState<ApiKey | undefined>(undefined);
+  return (
+    <Section
+      title="API keys"
+      intro={
+        <>
+          Keys by which your own programs ask the API. What can be asked is in <a href="/docs">its documentation</a>.
+        </>
+      }
+      actions={
+        <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
+          Make a key
+        </Button>
+      }
+    >
+      <SecretOnce />
+      {value === undefined ? (
+        <Reading failure={failure} retry={reload} />
+      ) : value.apiKeys.length === 0 ? (
+        <div class="card">
+          <Empty icon="key" title="No keys yet">
+            <p>Make one for each program, so that you can take it away from one alone.</p>
+          </Empty>
+        </div>
+      ) : (
+        <ul class="entries">
+          {value.apiKeys.map((key) => (
+            <li key={key.id} class="card">
+              <header>
+                <div class="row">
+                  <h2>{key.name}</h2>
+                  <Badge kind={isTest(key) ? 'warn' : 'good'}>{isTest(key) ? 'Test' : 'Live'}</Badge>
+                  <code>{key.prefix}…</code>
+                </div>
+                <Button small kind="danger" aria-label={`Revoke ${key.name}`} onClick={() => setRevoking(key)}>
+                  Revoke
+                </Button>
+              </header>
+              <ul class="bullets">
+                {key.scopes.map((scope) => (
+                  <li key={scope}>{scopeLabel(scope)}</li>
+                ))}
+              </ul>
+              <p class="soft">
+                Made <Time at={key.createdAt} format={timeInSentence} />, {key.lastUsedAt === null ? 'not used yet' : <>last used {<Time at={key.lastUsedAt} format={timeInSentence} />}</>}.
+              </p>
+            </li>
+          ))}
+        </ul>
+      )}
+      {making && (
+        <KeyDialog
+          onMade={({ key, ...made }) => {
+            keepOnce({ what: 'key', name: made.name, secret: key });
+            setMaking(false);
+            reload();
+          }}
+          onClose={() => setMaking(false)}
+        />
+      )}
+      {revoking !== undefined && (
+        <Confirm
+          title={`Revoke “${revoking.name}”?`}
+          action="Revoke it"
+          onConfirm={async () => {
+            await call('DELETE', `/api-keys/${revoking.id}`);
+            set({ apiKeys: (value?.apiKeys ?? []).filter(({ id }) => id !== revoking.id) });
+            notify({ kind: 'done', text: 'The key opens nothing any more.' });
+          }}
+          onClose={() => setRevoking(undefined)}
+        >
+          <p>Programs that use it are refused from that moment on. It cannot be given back.</p>
+        </Confirm>
+      )}
+    </Section>
+  );
+}
+
+function isTest({ prefix }: ApiKey): boolean {
+  return prefix.startsWith('sk_test_');
+}
+
+function KeyDialog({ onMade, onClose }: { readonly onMade: (made: ApiKey & { readonly key: string }) => void; readonly onClose: () => void }): JSX.Element {
+  const start: { name: string; all: boolean; scopes: readonly string[]; isTest: boolean } = { name: '', all: false, scopes: [], isTest: false };
+  const form = useForm(start, async ({ name, all, scopes: some, isTest: test }) => {
+    onMade(await call('POST', '/api-keys', { body: { name, scopes: all ? [everything.scope] : some, mode: test ? 'test' : 'live' } }));
+  });
+  const { name, all, scopes: chosen, isTest: test } = form.values;
+  return (
+    <Dialog title="Make a key" onClose={onClose}>
+      <Form
+        form={form}
+        label="Make a key"
+        actions={
+          <>
+            <Button type="submit" kind="primary" busy={form.busy}>
+              Make it
+            </Button>
+            <Button kind="quiet" onClick={onClose}>
+              Cancel
+            </Button>
+          </>
+        }
+      >
+        <TextField label="Name" maxLength={120} placeholder="Shop" value={name} onValue={(next) => form.set('name', next)} error={form.errorOf('name')} hint="The program that it is for." />
+        <Checkbox label={everything.label} hint="Needed for settings. Give it only to programs that you trust as yourself." checked={all} onChecked={(next) => form.set('all', next)} />
+        {!all && <CheckList wide label="Or only to" items={scopes.map(({ scope, label }) => ({ value: scope, label }))} chosen={chosen} onChosen={(next) => form.set('scopes', next)} error={form.errorOf('scopes')} />}
+        <Checkbox label="A test key" hint="For trying out one-time codes, and nothing else: none is sent, the code is always 000000." checked={test} onChecked={(next) => form.set('isTest', next)} />
+      </Form>
+    </Dialog>
+  );
+}

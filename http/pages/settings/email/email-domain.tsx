@@ -1,0 +1,199 @@
+// The domain that mail is sent from: its DNS records to copy one by one, and whether each of them stands.
+
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { call } from '../../api.ts';
+import { Button } from '../../design/button.tsx';
+import { Copyable } from '../../design/copyable.tsx';
+import { Dialog } from '../../design/dialog.tsx';
+import { Badge, Banner } from '../../design/feedback.tsx';
+import { TextField } from '../../design/field.tsx';
+import { Form, useForm } from '../../design/form.tsx';
+import { useResource } from '../../design/resource.ts';
+import { Time } from '../../design/time.tsx';
+import { onEvent } from '../../live.ts';
+import { notify, notifyFailure } from '../../notices.ts';
+import type { DnsRecord, EmailDomain, WholeWorkspace } from '../../records.ts';
+import { dayOf, now, timeInSentence } from '../../times.ts';
+import { Part, Reading } from '../parts.tsx';
+
+function register(domain: string): Promise<{ domain: EmailDomain }> {
+  return call('POST', '/email/domain', { body: { domain } });
+}
+
+export function EmailDomainPart(): JSX.Element {
+  const { value, failure, loading, reload, set } = useResource((signal) => call<{ domain: EmailDomain | null }>('GET', '/email/domain', { signal }), []);
+  const [changing, setChanging] = useState(false);
+  const domain = value?.domain ?? undefined;
+  useEffect(
+    () =>
+      onEvent(['workspace.updated'], ({ data }) => {
+        const { emailDomainId, emailDomainStatus } = (data as { workspace: WholeWorkspace }).workspace;
+        if (emailDomainId !== (domain?.id ?? null) || emailDomainStatus !== (domain?.status ?? null)) reload();
+      }),
+    [domain?.id, domain?.status],
+  );
+  return (
+    <Part
+      id="domain"
+      title="Your domain"
+      intro="Mail to customers leaves from it, signed, and mail to any address of it comes here."
+      actions={
+        domain !== undefined && (
+          <>
+            <Button small busy={loading} onClick={reload}>
+              Look again
+            </Button>
+            <Button small onClick={() => setChanging(true)}>
+              Use another
+            </Button>
+          </>
+        )
+      }
+    >
+      {value === undefined ? (
+        <Reading failure={failure} retry={reload} />
+      ) : domain === undefined ? (
+        <DomainForm label="Domain" onRegistered={set} action="Show me its records" />
+      ) : (
+        <Standing domain={domain} onAnswer={set} failure={failure} />
+      )}
+      {changing && domain !== undefined && (
+        <Dialog title="Use another domain" onClose={() => setChanging(false)}>
+          <div class="stack">
+            <p>It takes the place of {domain.name}. Mail is sent from this server's own address until the new records stand.</p>
+            <DomainForm
+              label="New domain"
+              action="Use it"
+              onRegistered={(answer) => {
+                set(answer);
+                setChanging(false);
+              }}
+            />
+          </div>
+        </Dialog>
+      )}
+    </Part>
+  );
+}
+
+function DomainForm({ label, action, onRegistered }: { readonly label: string; readonly action: string; readonly onRegistered: (answer: { domain: EmailDomain }) => void }): JSX.Element {
+  const form = useForm({ domain: '' }, async ({ domain }) => {
+    onRegistered(await register(domain.trim()));
+  }, { conflict: 'domain' });
+  return (
+    <Form
+      form={form}
+      label={action}
+      actions={
+        <Button type="submit" kind="primary" busy={form.busy}>
+          {action}
+        </Button>
+      }
+    >
+      <TextField label={label} placeholder="shop.example" inputMode="url" spellcheck={false} autocomplete="off" maxLength={253} value={form.values.domain} onValue={(next) => form.set('domain', next)} error={form.errorOf('domain')} hint="Without www or anything else in front." />
+    </Form>
+  );
+}
+
+function Standing({ domain, onAnswer, failure }: { readonly domain: EmailDomain; readonly onAnswer: (answer: { domain: EmailDomain }) => void; readonly failure: unknown }): JSX.Element {
+  const [busy, setBusy] = useState(false);
+  const isOver = domain.status === 'pending' && Date.parse(domain.pollUntil) < now.value;
+  const startOver = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      onAnswer(await register(domain.name));
+      notify({ kind: 'done', text: 'The records are looked for again, for seven days.' });
+    } catch (error) {
+      notifyFailure(error);
+    }
+    setBusy(false);
+  };
+  const missing = domain.records.filter(({ status, required }) => required && status === 'pending').length;
+  const isComplete = domain.records.every(({ status }) => status === 'verified');
+  return (
+    <>
+      <div class="row">
+        <h3>{domain.name}</h3>
+        <Badge kind={domain.status === 'verified' ? 'good' : 'warn'}>{domain.status === 'verified' ? 'In use' : 'Waiting for its records'}</Badge>
+        {domain.lastCheckedAt !== null && (
+          <span class="soft">
+            Last looked at <Time at={domain.lastCheckedAt} format={timeInSentence} />
+          </span>
+        )}
+      </div>
+      <div role="status">
+        {failure !== undefined && <Banner kind="bad">What you see is from before: it could not be read again.</Banner>}
+        {domain.status === 'verified' ? (
+          <Banner kind="good">
+            {isComplete ? `Everything stands. Mail is sent from ${domain.name}.` : `Mail is sent from ${domain.name}. What is written to it goes elsewhere: have that forwarded to your first address above, or add the MX record.`}
+          </Banner>
+        ) : isOver ? (
+          <Banner
+            kind="warn"
+            action={
+              <Button small busy={busy} onClick={() => void startOver()}>
+                Look for them again
+              </Button>
+            }
+          >
+            The records were not found in seven days, so nobody looks for them any more.
+          </Banner>
+        ) : (
+          <Banner
+            action={
+              <Button small busy={busy} onClick={() => void startOver()}>
+                I have added them
+              </Button>
+            }
+          >
+            {missing === 1 ? 'One record is' : `${missing} records are`} not there yet. Add {missing === 1 ? 'it' : 'them'} where your domain is managed. They are looked for by themselves until {dayOf(domain.pollUntil)}; it can take some hours until a change is seen.
+          </Banner>
+        )}
+      </div>
+      <ol class="dns" aria-label="DNS records">
+        {domain.records.map((record) => (
+          <Record key={`${record.type} ${record.name} ${record.value}`} record={record} />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** What a record is for. */
+export function purposeOf({ type, name, value }: Pick<DnsRecord, 'type' | 'name' | 'value'>): string {
+  if (type === 'MX') return 'brings mail here';
+  if (type === 'CNAME') return 'brings back what could not be delivered';
+  if (value.startsWith('v=spf1')) return 'lets this server send for you';
+  return name.includes('._domainkey.') ? 'holds the key that mail is signed with' : 'proves that the domain is yours';
+}
+
+function Record({ record: { type, name, value, priority, status, required } }: { readonly record: DnsRecord }): JSX.Element {
+  return (
+    <li>
+      <div class="row">
+        <strong>{type}</strong>
+        <span class="soft">{purposeOf({ type, name, value })}</span>
+        {status === 'verified' ? <Badge kind="good">Found</Badge> : required ? <Badge kind="warn">Not found yet</Badge> : <Badge>Not needed if you forward mail here</Badge>}
+      </div>
+      <dl>
+        <dt>Name</dt>
+        <dd>
+          <Copyable text={name} label={`the name of the ${type} record for ${name}`} />
+        </dd>
+        <dt>Value</dt>
+        <dd>
+          <Copyable text={value} label={`the value of the ${type} record for ${name}`} />
+        </dd>
+        {priority !== undefined && (
+          <>
+            <dt>Priority</dt>
+            <dd>
+              <Copyable text={String(priority)} label={`the priority of the ${type} record for ${name}`} />
+            </dd>
+          </>
+        )}
+      </dl>
+    </li>
+  );
+}

@@ -1,0 +1,102 @@
+// The addresses that mail is taken at: the workspace's own, and those that lead to a department.
+
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { call } from '../../api.ts';
+import { Button, IconButton } from '../../design/button.tsx';
+import { Copyable } from '../../design/copyable.tsx';
+import { SelectField, TextField } from '../../design/field.tsx';
+import { Form, useForm } from '../../design/form.tsx';
+import { useResource } from '../../design/resource.ts';
+import { notify } from '../../notices.ts';
+import { departments } from '../../people.ts';
+import type { InboundAddress } from '../../records.ts';
+import { Part, Reading } from '../parts.tsx';
+
+interface Mapped {
+  readonly localPart: string;
+  /** Empty for the default one. */
+  readonly departmentId: string;
+}
+
+const maxAddresses = 100;
+
+/** Each local part once: an address at the subdomain and the one at the domain are the same entry. */
+export function mappedOf(addresses: readonly InboundAddress[]): Mapped[] {
+  const byPart = new Map(addresses.filter(({ kind }) => kind !== 'auto').map(({ localPart, departmentId }) => [localPart, { localPart, departmentId: departmentId ?? '' }]));
+  return [...byPart.values()];
+}
+
+export function InboundAddresses(): JSX.Element {
+  const { value, failure, reload, set } = useResource((signal) => call<{ addresses: InboundAddress[] }>('GET', '/email/inbound-addresses', { signal }), []);
+  const auto = value?.addresses.find(({ kind }) => kind === 'auto');
+  return (
+    <Part id="addresses" title="Addresses that bring mail in" intro="Mail to them becomes tickets. Forward your support address to one of them, or use a domain of your own.">
+      {value === undefined ? (
+        <Reading failure={failure} retry={reload} lines={3} />
+      ) : (
+        <>
+          {auto !== undefined && <Copyable text={auto.address} label="the address of your workspace" />}
+          <Mapping addresses={value.addresses} onSaved={set} />
+        </>
+      )}
+    </Part>
+  );
+}
+
+function Mapping({ addresses, onSaved }: { readonly addresses: readonly InboundAddress[]; readonly onSaved: (answer: { addresses: InboundAddress[] }) => void }): JSX.Element {
+  const form = useForm<{ rows: readonly Mapped[] }>({ rows: mappedOf(addresses) }, async ({ rows }) => {
+    onSaved(await call('PUT', '/email/inbound-addresses', { body: { addresses: rows.map(({ localPart, departmentId }) => ({ localPart: localPart.trim(), departmentId: departmentId === '' ? null : departmentId })) } }));
+    notify({ kind: 'done', text: 'Saved.' });
+  });
+  const [saved, setSaved] = useState(addresses);
+  useEffect(() => {
+    if (saved === addresses) return;
+    setSaved(addresses);
+    form.reset({ rows: mappedOf(addresses) });
+  }, [addresses]);
+  const { rows } = form.values;
+  const change = (index: number, next: Partial<Mapped>): void => form.set('rows', rows.map((row, at) => (at === index ? { ...row, ...next } : row)));
+  const choices = [{ value: '', label: 'The default department' }, ...[...departments.value.values()].map(({ id, name }) => ({ value: id, label: name }))];
+  const full = (localPart: string): string =>
+    addresses
+      .filter((one) => one.kind !== 'auto' && one.localPart === localPart)
+      .map(({ address }) => address)
+      .join(' and ');
+  return (
+    <Form
+      form={form}
+      label="Addresses for departments"
+      actions={
+        <>
+          <Button type="submit" kind="primary" busy={form.busy}>
+            Save the addresses
+          </Button>
+          <Button icon="plus" disabled={rows.length >= maxAddresses} onClick={() => form.set('rows', [...rows, { localPart: '', departmentId: '' }])}>
+            Add an address
+          </Button>
+        </>
+      }
+    >
+      <h3>For departments</h3>
+      {rows.length === 0 && <p class="soft">None yet. Add billing or repairs, say, and what is written there goes to its department at once.</p>}
+      {rows.map((row, index) => (
+        <div class="address" key={index}>
+          <TextField
+            label="Before the @"
+            maxLength={64}
+            spellcheck={false}
+            autocomplete="off"
+            placeholder="billing"
+            value={row.localPart}
+            onValue={(localPart) => change(index, { localPart })}
+            error={form.errorOf(`addresses.${index}`)}
+            hint={full(row.localPart) === '' ? undefined : full(row.localPart)}
+          />
+          <SelectField label="Goes to" value={row.departmentId} choices={choices} onValue={(departmentId) => change(index, { departmentId })} />
+          <IconButton icon="trash" label={`Remove ${row.localPart === '' ? 'this address' : row.localPart}`} onClick={() => form.set('rows', rows.filter((_, at) => at !== index))} />
+        </div>
+      ))}
+    </Form>
+  );
+}

@@ -1,0 +1,72 @@
+// Addresses that mail is not sent to any more, because it came back.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call } from '../../api.ts';
+import { Button } from '../../design/button.tsx';
+import { Confirm } from '../../design/dialog.tsx';
+import { Time } from '../../design/time.tsx';
+import { notify } from '../../notices.ts';
+import type { Suppression } from '../../records.ts';
+import { usePaged } from '../paged.ts';
+import { Pages, Part } from '../parts.tsx';
+
+const reasons = { bounce: 'Mail came back', rejected: 'Refused there for good' } as const satisfies Record<Suppression['reason'], string>;
+
+export function Suppressions(): JSX.Element {
+  const list = usePaged<Suppression>('/email/suppressions', 'suppressions');
+  const [removing, setRemoving] = useState<Suppression | undefined>(undefined);
+  return (
+    <Part id="suppressions" title="Addresses that cannot be reached" intro="Nothing is sent to them, so that your domain keeps its good name.">
+      <Pages of={list} lines={2} empty={<p class="soft">None. Mail goes to every address.</p>}>
+        {(rows) => (
+          <div class="table-frame">
+            <table class="table stacks">
+              <thead>
+                <tr>
+                  <th scope="col">Address</th>
+                  <th scope="col">Why</th>
+                  <th scope="col">Since</th>
+                  <th scope="col">
+                    <span class="for-readers">What can be done</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map((one) => (
+                  <tr key={one.email}>
+                    <td>{one.email}</td>
+                    <td>{reasons[one.reason]}</td>
+                    <td>
+                      <Time at={one.createdAt} />
+                    </td>
+                    <td class="actions">
+                      <Button small aria-label={`Send again to ${one.email}`} onClick={() => setRemoving(one)}>
+                        Send again
+                      </Button>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Pages>
+      {removing !== undefined && (
+        <Confirm
+          title="Send mail there again?"
+          action="Send again"
+          danger={false}
+          onConfirm={async () => {
+            await call('DELETE', `/email/suppressions/${encodeURIComponent(removing.email)}`);
+            list.change((all) => all.filter(({ email }) => email !== removing.email));
+            notify({ kind: 'done', text: `Mail is sent to ${removing.email} again.` });
+          }}
+          onClose={() => setRemoving(undefined)}
+        >
+          <p>Only when you know that {removing.email} takes mail now. If it comes back once more, the address is listed here again.</p>
+        </Confirm>
+      )}
+    </Part>
+  );
+}

@@ -1,0 +1,29 @@
+// An article for those who may read it and not change it.
+
+import type { JSX } from 'preact';
+import { ApiError, call } from '../../api.ts';
+import { Empty } from '../../design/feedback.tsx';
+import { useResource } from '../../design/resource.ts';
+import type { Article } from '../../records.ts';
+import { Section } from '../section.tsx';
+import { Markdown } from './markdown.tsx';
+import { Reading } from '../parts.tsx';
+
+export function ArticleReader({ articleId }: { readonly articleId: string }): JSX.Element {
+  const { value, failure, reload } = useResource((signal) => call<Article>('GET', `/kb/articles/${articleId}`, { signal }), [articleId]);
+  return (
+    <Section title={value?.title ?? 'Article'} back={{ href: '/settings/knowledge?tab=articles', label: 'All articles' }}>
+      {value !== undefined ? (
+        <div class="card">
+          <Markdown text={value.body} />
+        </div>
+      ) : failure instanceof ApiError && failure.status === 404 ? (
+        <Empty icon="note" title="This article is gone">
+          <p>Somebody may have deleted it.</p>
+        </Empty>
+      ) : (
+        <Reading failure={failure} retry={reload} />
+      )}
+    </Section>
+  );
+}

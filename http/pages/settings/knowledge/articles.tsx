@@ -1,0 +1,59 @@
+// The articles of the knowledge base, as a list.
+
+import type { JSX } from 'preact';
+import { call } from '../../api.ts';
+import { ButtonLink } from '../../design/button.tsx';
+import { Badge, Empty } from '../../design/feedback.tsx';
+import { useResource } from '../../design/resource.ts';
+import { Time } from '../../design/time.tsx';
+import type { Article } from '../../records.ts';
+import { hasRole } from '../../session.ts';
+import { hasDraft } from './article-drafts.ts';
+import { Part, Reading } from '../parts.tsx';
+
+export function Articles(): JSX.Element {
+  const { value, failure, reload } = useResource((signal) => call<{ articles: Article[] }>('GET', '/kb/articles', { signal }), []);
+  const write = hasRole('admin') && (
+    <ButtonLink href="/settings/knowledge/new" kind="primary" icon="plus">
+      Write an article
+    </ButtonLink>
+  );
+  return (
+    <Part id="articles" title="Articles" intro="What you write yourself. Answers are taken from those that are published." actions={write}>
+      {value === undefined ? (
+        <Reading failure={failure} retry={reload} what="Knowledge bases" />
+      ) : value.articles.length === 0 ? (
+        <Empty icon="note" title="No articles yet">
+          <p>Write what customers ask most, or make an article of a page that was read.</p>
+        </Empty>
+      ) : (
+        <div class="table-frame">
+          <table class="table stacks">
+            <thead>
+              <tr>
+                <th scope="col">Title</th>
+                <th scope="col">State</th>
+                <th scope="col">Changed</th>
+              </tr>
+            </thead>
+            <tbody>
+              {value.articles.map(({ id, title, status, updatedAt }) => (
+                <tr key={id}>
+                  <td>
+                    <a href={`/settings/knowledge/${id}`}>{title}</a>
+                  </td>
+                  <td>
+                    <Badge kind={status === 'published' ? 'good' : undefined}>{status === 'published' ? 'Published' : 'Draft'}</Badge> {hasDraft(id) && <Badge kind="warn">Not saved</Badge>}
+                  </td>
+                  <td>
+                    <Time at={updatedAt} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Part>
+  );
+}

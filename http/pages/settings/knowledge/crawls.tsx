@@ -1,0 +1,156 @@
+// Reading a site into the knowledge base: what to read, how it goes while it goes, and what came of the last ones.
+
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { webAddressOf } from '../../addresses.ts';
+import { call } from '../../api.ts';
+import { Button } from '../../design/button.tsx';
+import { Badge, Empty } from '../../design/feedback.tsx';
+import { SelectField, TextField } from '../../design/field.tsx';
+import { Form, useForm } from '../../design/form.tsx';
+import { useResource } from '../../design/resource.ts';
+import { Time } from '../../design/time.tsx';
+import { onEvent, onResync } from '../../live.ts';
+import { notify, notifyFailure } from '../../notices.ts';
+import { agentName } from '../../people.ts';
+import type { KbJob } from '../../records.ts';
+import { hasRole } from '../../session.ts';
+import { timeInSentence } from '../../times.ts';
+import { isOver, jobStatusKinds, jobStatusNames, mergeJob, progressOf } from './crawl-jobs.ts';
+import { OutLink, Part, Reading } from '../parts.tsx';
+
+const depths = [
+  { value: '0', label: 'That page alone' },
+  { value: '1', label: 'And the pages it links to' },
+  { value: '2', label: 'Two links away' },
+  { value: '3', label: 'Three links away' },
+] as const;
+
+/** `onRead` is called when a crawl has changed the documents. */
+export function Crawls({ onRead }: { readonly onRead: () => void }): JSX.Element {
+  const { value, failure, reload, set } = useResource((signal) => call<{ jobs: KbJob[] }>('GET', '/kb/jobs', { signal }), []);
+  const shown = useRef<readonly KbJob[]>([]);
+  shown.current = value?.jobs ?? [];
+  useEffect(() => {
+    const stops = [
+      onEvent(['kb.job.updated'], ({ data }) => {
+        // The event's data, as the sockets' document gives it.
+        const { job } = data as { job: KbJob };
+        shown.current = mergeJob(shown.current, job);
+        set({ jobs: [...shown.current] });
+        if (job.status === 'done') onRead();
+      }),
+      onResync(reload),
+    ];
+    return () => stops.forEach((stop) => stop());
+  }, []);
+  return (
+    <>
+      {hasRole('admin') && <CrawlForm />}
+      <Part id="crawls" title="Last crawls">
+        {value === undefined ? (
+          <Reading failure={failure} retry={reload} what="Knowledge bases" />
+        ) : value.jobs.length === 0 ? (
+          <Empty icon="globe" title="Nothing has been read yet">
+            <p>Give the address of your help pages, and what they say can be found here.</p>
+          </Empty>
+        ) : (
+          <ul class="kb-jobs" aria-live="polite">
+            {value.jobs.map((job) => (
+              <Job key={job.id} job={job} />
+            ))}
+          </ul>
+        )}
+      </Part>
+    </>
+  );
+}
+
+function CrawlForm(): JSX.Element {
+  const form = useForm({ url: '', maxDepth: '2', maxPages: '200' }, async ({ url, maxDepth, maxPages }) => {
+    await call('POST', '/kb/ingest/url', { body: { url: webAddressOf(url), maxDepth: Number(maxDepth), maxPages: Number(maxPages) } });
+    form.reset({ url: '', maxDepth, maxPages });
+    notify({ kind: 'done', text: 'It is being read. What it says can be found once it is done.' });
+  }, { website_not_public: 'url' });
+  return (
+    <Part id="crawl" title="Read a site" intro="Its pages are read as a visitor would, and kept for answers. Reading an address again takes the place of what was read there before.">
+      <Form
+        form={form}
+        label="Read a site"
+        actions={
+          <Button type="submit" kind="primary" busy={form.busy}>
+            Read it
+          </Button>
+        }
+      >
+        <TextField label="Address" placeholder="https://help.shop.example/" inputMode="url" autocomplete="url" spellcheck={false} value={form.values.url} onValue={(next) => form.set('url', next)} error={form.errorOf('url')} />
+        <div class="columns">
+          <SelectField label="How far" value={form.values.maxDepth} choices={depths} onValue={(next) => form.set('maxDepth', next)} error={form.errorOf('maxDepth')} />
+          <TextField label="At most so many pages" type="number" min={1} max={200} value={form.values.maxPages} onValue={(next) => form.set('maxPages', next)} error={form.errorOf('maxPages')} hint="1 to 200." />
+        </div>
+      </Form>
+    </Part>
+  );
+}
+
+function Job({ job }: { readonly job: KbJob }): JSX.Element {
+  const { url, maxPages, maxDepth } = job.input;
+  const again = async (): Promise<void> => {
+    try {
+      await call('POST', '/kb/ingest/url', { body: job.input });
+    } catch (error) {
+      notifyFailure(error);
+    }
+  };
+  const cancel = async (): Promise<void> => {
+    try {
+      await call('POST', `/kb/jobs/${job.id}/cancel`);
+    } catch (error) {
+      notifyFailure(error);
+    }
+  };
+  const skipped = job.stats?.skipped ?? [];
+  return (
+    <li class="kb-job">
+      <div class="row">
+        <Badge kind={jobStatusKinds[job.status]}>{jobStatusNames[job.status]}</Badge>
+        <strong class="truncate">
+          <OutLink url={url} />
+        </strong>
+        <span class="soft">
+          {agentName(job.createdByAgentId)}, <Time at={job.finishedAt ?? job.createdAt} format={timeInSentence} />
+        </span>
+      </div>
+      {job.status === 'running' && <progress max={maxPages} value={job.stats?.pagesFetched ?? 0} aria-label={`Reading ${url}`} />}
+      <div class="row">
+        <p class="soft">
+          {progressOf(job)}
+          {!isOver(job) && `, at most ${maxPages}, ${depths[maxDepth]?.label.toLowerCase() ?? ''}`}
+        </p>
+        {isOver(job) && hasRole('admin') && (
+          <Button small kind="quiet" aria-label={`Read again: ${url}`} onClick={() => void again()}>
+            Read again
+          </Button>
+        )}
+        {!isOver(job) && hasRole('admin') && (
+          <Button small kind="quiet" aria-label={`Cancel: ${url}`} onClick={() => void cancel()}>
+            Cancel
+          </Button>
+        )}
+      </div>
+      {skipped.length > 0 && (
+        <details>
+          <summary>What was left out</summary>
+          <ul>
+            {skipped.map((one) => (
+              <li key={one.url} class="soft">
+                <OutLink url={one.url} /> {one.reason}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {job.error !== null && <p class="kb-job-error">{job.error}</p>}
+    </li>
+  );
+}

@@ -1,0 +1,71 @@
+// A question as a customer would ask it, and what the knowledge base finds for it.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call } from '../../api.ts';
+import { Button } from '../../design/button.tsx';
+import { Badge, Empty } from '../../design/feedback.tsx';
+import { SelectField, TextField } from '../../design/field.tsx';
+import { Form, useForm } from '../../design/form.tsx';
+import type { KbChunk } from '../../records.ts';
+import { OutLink, Part } from '../parts.tsx';
+
+const counts = ['3', '5', '10', '20'].map((value) => ({ value, label: value }));
+
+interface Found {
+  readonly query: string;
+  readonly chunks: readonly KbChunk[];
+  readonly queryEmbedTimeMs: number;
+  readonly searchTimeMs: number;
+}
+
+export function Retrieval(): JSX.Element {
+  const [found, setFound] = useState<Found | undefined>(undefined);
+  const form = useForm({ query: '', topK: '5' }, async ({ query, topK }) => {
+    setFound({ query, ...(await call<Omit<Found, 'query'>>('POST', '/kb/search', { body: { query, topK: Number(topK) } })) });
+  });
+  return (
+    <Part id="retrieval" title="Try a question" intro="See which passages are nearest to it in meaning. 1 is the same, 0 has nothing to do with it.">
+      <Form
+        form={form}
+        label="Try a question"
+        actions={
+          <Button type="submit" kind="primary" icon="search" busy={form.busy}>
+            Find
+          </Button>
+        }
+      >
+        <div class="kb-question">
+          <TextField label="Question" type="search" maxLength={2000} placeholder="When do I get my money back?" value={form.values.query} onValue={(next) => form.set('query', next)} error={form.errorOf('query')} />
+          <SelectField label="Passages" value={form.values.topK} choices={counts} onValue={(next) => form.set('topK', next)} />
+        </div>
+      </Form>
+      <div role="status">
+        {found !== undefined && found.chunks.length === 0 && (
+          <Empty icon="search" title="Nothing to find yet">
+            <p>Read a site or publish an article first.</p>
+          </Empty>
+        )}
+        {found !== undefined && found.chunks.length > 0 && (
+          <p class="soft">
+            {found.chunks.length} for “{found.query}”, in {found.queryEmbedTimeMs + found.searchTimeMs} ms
+          </p>
+        )}
+      </div>
+      {found !== undefined && found.chunks.length > 0 && (
+        <ol class="kb-chunks">
+          {found.chunks.map((chunk) => (
+            <li key={chunk.chunkId}>
+              <div class="row">
+                <Badge kind={chunk.score >= 0.5 ? 'good' : undefined}>{chunk.score.toFixed(2)}</Badge>
+                <strong>{chunk.title}</strong>
+              </div>
+              <p class="kb-passage">{chunk.text}</p>
+              <small class="soft">{chunk.sourceUrl === null ? 'An article of yours' : <OutLink url={chunk.sourceUrl} />}</small>
+            </li>
+          ))}
+        </ol>
+      )}
+    </Part>
+  );
+}

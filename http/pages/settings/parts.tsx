@@ -1,0 +1,72 @@
+// Small parts that several of these sections are made of.
+
+import type { ComponentChildren, JSX } from 'preact';
+import { webUrl } from '../addresses.ts';
+import { Button } from '../design/button.tsx';
+import { Failure, Loading } from '../design/feedback.tsx';
+import type { Paged } from './paged.ts';
+
+/** A part of a section under a heading, with what can be done beside it. */
+export function Part({ id, title, intro, actions, children }: { readonly id: string; readonly title: string; readonly intro?: ComponentChildren; readonly actions?: ComponentChildren; readonly children: ComponentChildren }): JSX.Element {
+  return (
+    <section class="card" aria-labelledby={id}>
+      <header>
+        <div>
+          <h2 id={id}>{title}</h2>
+          {intro !== undefined && <p class="soft">{intro}</p>}
+        </div>
+        {actions !== undefined && <div class="row">{actions}</div>}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** A link to somewhere else, or its text where it is no web address. */
+export function OutLink({ url, children }: { readonly url: string | null; readonly children?: ComponentChildren }): JSX.Element {
+  const href = webUrl(url);
+  if (href === undefined) return <span>{children ?? url}</span>;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {children ?? url}
+    </a>
+  );
+}
+
+/** What stands where something is read, was not to be had, or is not in the plan. */
+export function Reading({ failure, retry, lines, what }: { readonly failure: unknown; readonly retry: () => void; readonly lines?: number | undefined; readonly what?: string | undefined }): JSX.Element {
+  if (failure !== undefined) return <Failure error={failure} retry={retry} what={what} />;
+  return <Loading {...(lines === undefined ? {} : { lines })} />;
+}
+
+interface PagesProps<Row> {
+  readonly of: Paged<Row>;
+  /** Of what stands in its place while it is read. */
+  readonly lines?: number;
+  /** Where there is nothing to list. */
+  readonly empty: JSX.Element;
+  readonly children: (rows: readonly Row[]) => JSX.Element;
+}
+
+/** A list that is read page by page: its rows, the way to more of them, and why there are none. */
+export function Pages<Row>({ of: list, lines, empty, children }: PagesProps<Row>): JSX.Element {
+  const { rows, failure, hasMore, loading } = list;
+  if (rows === undefined) return <Reading failure={failure} retry={list.retry} lines={lines} />;
+  return (
+    <>
+      {rows.length === 0 ? empty : children(rows)}
+      {failure === undefined ? <More shown={hasMore} loading={loading} onMore={() => void list.more()} /> : <Failure error={failure} retry={list.retry} />}
+    </>
+  );
+}
+
+export function More({ shown, loading, onMore }: { readonly shown: boolean; readonly loading: boolean; readonly onMore: () => void }): JSX.Element | null {
+  if (!shown) return null;
+  return (
+    <div class="row">
+      <Button busy={loading} onClick={onMore}>
+        Show more
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,126 @@
+// The numbers that customers call: those there are, where to get others, and what they say.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { ApiError, call } from '../../api.ts';
+import { Button, IconButton } from '../../design/button.tsx';
+import { Confirm } from '../../design/dialog.tsx';
+import { Badge, Empty, Failure } from '../../design/feedback.tsx';
+import { useResource } from '../../design/resource.ts';
+import { notify } from '../../notices.ts';
+import type { PhoneNumber, VoiceProfile } from '../../records.ts';
+import { Section, type SectionProps } from '../section.tsx';
+import { NumberDialog } from './number-dialog.tsx';
+import { routingWords } from './number-routing.tsx';
+import { NumberSearch } from './number-search.tsx';
+import { type Paged, usePaged } from '../paged.ts';
+import { Pages, Part, Reading } from '../parts.tsx';
+import { VoiceProfiles } from './voice-profiles.tsx';
+
+export function PhoneNumbers(_props: SectionProps): JSX.Element {
+  const numbers = usePaged<PhoneNumber>('/phone-numbers', 'numbers');
+  const voices = useResource((signal) => call<{ voiceProfiles: VoiceProfile[] }>('GET', '/voice-profiles', { signal }), []);
+  const profiles = voices.value?.voiceProfiles ?? [];
+  return (
+    <Section title="Phone numbers" intro="The numbers that customers call, and where each of them rings.">
+      {numbers.failure instanceof ApiError && numbers.failure.status === 402 ? (
+        <div class="card">
+          <Reading failure={numbers.failure} retry={numbers.retry} what="Phone numbers" />
+        </div>
+      ) : (
+        <>
+          <Numbers numbers={numbers} profiles={profiles} />
+          <NumberSearch profiles={profiles} onClaimed={(number) => numbers.change((rows) => [number, ...rows])} />
+          {voices.failure !== undefined ? <Failure error={voices.failure} retry={voices.reload} /> : <VoiceProfiles profiles={profiles} onMade={(profile) => voices.set({ voiceProfiles: [profile, ...profiles] })} />}
+        </>
+      )}
+    </Section>
+  );
+}
+
+function Numbers({ numbers, profiles }: { readonly numbers: Paged<PhoneNumber>; readonly profiles: readonly VoiceProfile[] }): JSX.Element {
+  const [changing, setChanging] = useState<PhoneNumber | undefined>(undefined);
+  const [releasing, setReleasing] = useState<PhoneNumber | undefined>(undefined);
+  return (
+    <Part id="numbers" title="Your numbers">
+      <Pages
+        of={numbers}
+        lines={2}
+        empty={
+          <Empty icon="call" title="No numbers yet">
+            <p>Find one below, and customers can call you within a minute.</p>
+          </Empty>
+        }
+      >
+        {(rows) => (
+          <div class="table-frame">
+            <table class="table stacks">
+              <thead>
+                <tr>
+                  <th scope="col">Number</th>
+                  <th scope="col">Rings</th>
+                  <th scope="col">Also</th>
+                  <th scope="col">
+                    <span class="for-readers">What can be done</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map((number) => (
+                  <tr key={number.id}>
+                    <td class="number-name">
+                      <strong>{number.displayName}</strong>
+                      <br />
+                      <span class="soft">{number.e164}</span>
+                    </td>
+                    <td>{routingWords(number)}</td>
+                    <td>
+                      <span class="row">
+                        {number.voicemailEnabled && <Badge>Voicemail</Badge>}
+                        {number.recordingEnabled && <Badge kind="warn">Recorded</Badge>}
+                        {(number.voiceProfileId !== null || number.welcomeAudioUrl !== null) && <Badge>Greeting</Badge>}
+                        {number.businessHours !== null && <Badge>Own hours</Badge>}
+                      </span>
+                    </td>
+                    <td class="actions">
+                      <IconButton small icon="edit" label={`Change ${number.e164}`} onClick={() => setChanging(number)} />
+                      <Button small kind="danger" aria-label={`Release ${number.e164}`} onClick={() => setReleasing(number)}>
+                        Release
+                      </Button>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Pages>
+      {changing !== undefined && (
+        <NumberDialog
+          number={changing}
+          profiles={profiles}
+          onChanged={(changed) => {
+            numbers.change((all) => all.map((one) => (one.id === changed.id ? changed : one)));
+            setChanging(undefined);
+          }}
+          onClose={() => setChanging(undefined)}
+        />
+      )}
+      {releasing !== undefined && (
+        <Confirm
+          title={`Release ${releasing.e164}?`}
+          action="Release it for good"
+          typed={releasing.e164}
+          onConfirm={async () => {
+            await call('DELETE', `/phone-numbers/${releasing.id}`);
+            numbers.change((all) => all.filter(({ id }) => id !== releasing.id));
+            notify({ kind: 'done', text: `${releasing.e164} is released.` });
+          }}
+          onClose={() => setReleasing(undefined)}
+        >
+          <p>It goes back to the carrier, who may give it to somebody else. You cannot get it back. Calls that ring now go to voicemail.</p>
+        </Confirm>
+      )}
+    </Part>
+  );
+}

@@ -1,0 +1,131 @@
+// Saved replies: the workspace's and one's own, found by their words, and written in a dialog.
+
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { call } from '../../api.ts';
+import { useCommands } from '../../commands.ts';
+import { Button, IconButton } from '../../design/button.tsx';
+import { Confirm } from '../../design/dialog.tsx';
+import { Badge, Empty, Failure, Loading } from '../../design/feedback.tsx';
+import { SelectField, TextField } from '../../design/field.tsx';
+import { useResource } from '../../design/resource.ts';
+import { notify } from '../../notices.ts';
+import { agentName, readAll } from '../../people.ts';
+import type { SavedReply } from '../../records.ts';
+import { hasRole, me } from '../../session.ts';
+import { Section, type SectionProps } from '../section.tsx';
+import { ReplyDialog } from './reply-dialog.tsx';
+import { counted } from '../words.ts';
+
+const scopes = [
+  { value: '', label: 'All' },
+  { value: 'workspace', label: 'Of the workspace' },
+  { value: 'personal', label: 'My own' },
+] as const;
+const channels = [
+  { value: '', label: 'All' },
+  { value: 'chat', label: 'Chats' },
+  { value: 'ticket', label: 'Tickets' },
+] as const;
+
+type Filter<Choices extends readonly { readonly value: string }[]> = Choices[number]['value'];
+type Open = { readonly kind: 'edit'; readonly reply: SavedReply | undefined } | { readonly kind: 'delete'; readonly reply: SavedReply };
+
+const typingMs = 200;
+
+/** Those of the workspace are written by admins and supervisors; one's own by oneself. */
+function mayWrite(reply: SavedReply): boolean {
+  return reply.scope === 'workspace' ? hasRole('supervisor') : reply.createdByAgentId === me.value?.agent.id;
+}
+
+export function SavedReplies(_props: SectionProps): JSX.Element {
+  const [open, setOpen] = useState<Open | undefined>(undefined);
+  const [typed, setTyped] = useState('');
+  const [q, setQ] = useState('');
+  const [scope, setScope] = useState<Filter<typeof scopes>>('');
+  const [channel, setChannel] = useState<Filter<typeof channels>>('');
+  useEffect(() => {
+    const timer = setTimeout(() => setQ(typed.trim()), typingMs);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const replies = useResource(() => readAll<SavedReply>('/saved-replies', 'savedReplies', { q, scope, channel }), [q, scope, channel]);
+  const write = (): void => setOpen({ kind: 'edit', reply: undefined });
+  useCommands(() => [{ id: 'savedReply.create', title: 'Write a saved reply', group: 'This page', keys: ['n'], run: write }], []);
+  const isFiltered = q !== '' || scope !== '' || channel !== '';
+  return (
+    <Section
+      title="Saved replies"
+      intro="Answers you give often. In a conversation, type a slash and their short word."
+      actions={
+        <Button kind="primary" icon="plus" onClick={write}>
+          Write a reply
+        </Button>
+      }
+    >
+      <div class="list-tools">
+        <TextField label="Find" type="search" maxLength={200} value={typed} onValue={setTyped} />
+        <SelectField label="Whose" value={scope} choices={scopes} onValue={setScope} />
+        <SelectField label="For" value={channel} choices={channels} onValue={setChannel} />
+      </div>
+      <p class="for-readers" role="status">
+        {replies.value !== undefined && !replies.loading ? counted(replies.value.length, 'reply', 'replies') : ''}
+      </p>
+      {replies.failure !== undefined && <Failure error={replies.failure} retry={replies.reload} />}
+      {replies.value === undefined && replies.failure === undefined && <Loading />}
+      {replies.value?.length === 0 && (
+        <Empty icon="bolt" title={isFiltered ? 'No reply like that' : 'No saved replies yet'}>
+          <p>{isFiltered ? 'Other words, or fewer, may find it.' : 'Write the first: what do customers ask again and again?'}</p>
+        </Empty>
+      )}
+      {replies.value !== undefined && replies.value.length > 0 && (
+        <ul class="stack">
+          {replies.value.map((reply) => (
+            <ReplyCard key={reply.id} reply={reply} onOpen={setOpen} />
+          ))}
+        </ul>
+      )}
+      {open?.kind === 'edit' && <ReplyDialog reply={open.reply} onClose={() => setOpen(undefined)} onSaved={replies.reload} />}
+      {open?.kind === 'delete' && (
+        <Confirm
+          title={`Delete “${open.reply.title}”?`}
+          action="Delete it"
+          onClose={() => setOpen(undefined)}
+          onConfirm={async () => {
+            await call('DELETE', `/saved-replies/${open.reply.id}`);
+            replies.reload();
+            notify({ kind: 'done', text: `${open.reply.shortcut} is gone.` });
+          }}
+        >
+          <p>{open.reply.scope === 'workspace' ? 'Nobody in the workspace can use it any more. What was sent with it stays.' : 'What was sent with it stays.'}</p>
+        </Confirm>
+      )}
+    </Section>
+  );
+}
+
+function ReplyCard({ reply, onOpen }: { readonly reply: SavedReply; readonly onOpen: (open: Open) => void }): JSX.Element {
+  const may = mayWrite(reply);
+  return (
+    <li class="card compact">
+      <header>
+        <h2 class="row reply-title">
+          <code>{reply.shortcut}</code> {reply.title}
+        </h2>
+        <div class="row">
+          {reply.scope === 'personal' && <Badge kind="accent">My own</Badge>}
+          {reply.channels.length === 1 && <Badge>{reply.channels[0] === 'chat' ? 'Chats alone' : 'Tickets alone'}</Badge>}
+          {may && (
+            <>
+              <Button small icon="edit" aria-label={`Edit ${reply.title}`} onClick={() => onOpen({ kind: 'edit', reply })}>
+                Edit
+              </Button>
+              <IconButton small icon="trash" label={`Delete ${reply.title}`} onClick={() => onOpen({ kind: 'delete', reply })} />
+            </>
+          )}
+        </div>
+      </header>
+      <p class="reply-body">{reply.body}</p>
+      {reply.scope === 'workspace' && <p class="soft reply-by">By {agentName(reply.createdByAgentId)}</p>}
+    </li>
+  );
+}

@@ -1,0 +1,154 @@
+// One site: the line for its pages, how its widget looks beside the form that says so, who may use it, and when somebody is there.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { ApiError, call } from '../../api.ts';
+import { Button, ButtonLink } from '../../design/button.tsx';
+import { Copyable } from '../../design/copyable.tsx';
+import { Empty, Failure, Loading } from '../../design/feedback.tsx';
+import { Form } from '../../design/form.tsx';
+import { type Resource, useResource } from '../../design/resource.ts';
+import { ChangedMeanwhile, useVersionedForm, type VersionedForm } from '../../design/versioned.tsx';
+import { hostOf } from '../../addresses.ts';
+import { notify } from '../../notices.ts';
+import type { Site } from '../../records.ts';
+import { snippetOf } from '../../snippet.ts';
+import { Section } from '../section.tsx';
+import { normalHex } from './colour.ts';
+import { filled } from '../filled-rows.ts';
+import { SaveLine } from '../save-line.tsx';
+import { AddressFields, HoursFields, LookFields } from './site-fields.tsx';
+import { counted } from '../words.ts';
+import { weekInWords } from '../workspace/week.ts';
+import { WidgetPreview } from './widget-preview.tsx';
+
+export interface SiteValues {
+  readonly name: string;
+  readonly domain: string;
+  readonly primaryColor: string;
+  readonly launcherPosition: Site['launcherPosition'];
+  readonly welcomeMessage: string;
+  readonly allowedOrigins: readonly string[];
+  readonly businessHoursOverride: Site['businessHoursOverride'];
+}
+
+const labels: Readonly<Record<keyof SiteValues, string>> = {
+  name: 'The name',
+  domain: 'The website',
+  primaryColor: 'The colour',
+  launcherPosition: 'The side',
+  welcomeMessage: 'The welcome',
+  allowedOrigins: 'Where it may be',
+  businessHoursOverride: 'The hours of its own',
+};
+
+function show(name: keyof SiteValues, values: SiteValues): string {
+  if (name === 'allowedOrigins') return values.allowedOrigins.join(', ');
+  if (name === 'businessHoursOverride') return values.businessHoursOverride === null ? 'none' : `${weekInWords(values.businessHoursOverride.days)}, ${counted(values.businessHoursOverride.holidays?.length ?? 0, 'holiday')}`;
+  return values[name];
+}
+
+function valuesOf({ name, domain, primaryColor, launcherPosition, welcomeMessage, allowedOrigins, businessHoursOverride }: Site): SiteValues {
+  return { name, domain, primaryColor, launcherPosition, welcomeMessage, allowedOrigins, businessHoursOverride };
+}
+
+export function SitePage({ siteId }: { readonly siteId: string }): JSX.Element {
+  const site = useResource((signal) => call<Site>('GET', `/sites/${siteId}`, { signal }), [siteId]);
+  const isGone = site.failure instanceof ApiError && site.failure.status === 404;
+  return (
+    <Section title={site.value?.name ?? 'Site'} back={{ href: '/settings/sites', label: 'All sites' }}>
+      {isGone && (
+        <Empty icon="globe" title="There is no such site">
+          <ButtonLink href="/settings/sites">All sites</ButtonLink>
+        </Empty>
+      )}
+      {site.failure !== undefined && !isGone && <Failure error={site.failure} retry={site.reload} />}
+      {site.value === undefined && site.failure === undefined && <Loading lines={8} />}
+      {site.value !== undefined && <SiteParts site={site.value} resource={site} />}
+    </Section>
+  );
+}
+
+function SiteParts({ site, resource }: { readonly site: Site; readonly resource: Resource<Site> }): JSX.Element {
+  const form: VersionedForm<SiteValues> = useVersionedForm<Site, SiteValues>({
+    record: site,
+    valuesOf,
+    save: (values, expectedVersion) => call<Site>('PATCH', `/sites/${site.id}`, { body: { ...bodyOf(values), expectedVersion } }),
+    read: () => call<Site>('GET', `/sites/${site.id}`),
+    refusedAt: { conflict: 'domain' },
+    onSaved: (saved) => {
+      resource.set(saved);
+      notify({ kind: 'done', text: 'Saved. Visitors see it with the next page they open.' });
+    },
+  });
+  const { values } = form;
+  return (
+    <>
+      <section class="card" aria-labelledby="site-snippet">
+        <h2 id="site-snippet">Put it into your pages</h2>
+        <p class="soft">One line, before the end of the body of every page that shall have the chat.</p>
+        <Copyable label="the snippet" text={snippetOf(site)} />
+      </section>
+      <Form
+        form={form}
+        label="The site"
+        actions={
+          <SaveLine busy={form.busy} changed={form.changed} />
+        }
+      >
+        <ChangedMeanwhile form={form} labels={labels} show={show} />
+        <section class="card" aria-labelledby="site-look">
+          <h2 id="site-look">How it looks</h2>
+          <div class="beside">
+            <LookFields form={form} />
+            <WidgetPreview name={values.name} colour={normalHex(values.primaryColor)} position={values.launcherPosition} welcome={values.welcomeMessage} />
+          </div>
+        </section>
+        <section class="card" aria-labelledby="site-addresses">
+          <h2 id="site-addresses">Where it may be</h2>
+          <AddressFields form={form} />
+        </section>
+        <section class="card" aria-labelledby="site-hours">
+          <h2 id="site-hours">When somebody is there</h2>
+          <HoursFields form={form} />
+        </section>
+      </Form>
+      <TryIt site={site} hasChanges={form.changed} />
+    </>
+  );
+}
+
+/** As the service takes it: what was pasted with more around it is brought down to what is meant. */
+function bodyOf(values: SiteValues): SiteValues {
+  return { ...values, domain: hostOf(values.domain), primaryColor: normalHex(values.primaryColor), allowedOrigins: filled(values.allowedOrigins) };
+}
+
+function TryIt({ site, hasChanges }: { readonly site: Site; readonly hasChanges: boolean }): JSX.Element {
+  const [round, setRound] = useState(0);
+  const address = `/preview/${encodeURIComponent(site.embedId)}`;
+  return (
+    <section class="card" aria-labelledby="site-try">
+      <header>
+        <h2 id="site-try">Try it live</h2>
+        <div class="row">
+          {round > 0 && <Button onClick={() => setRound(round + 1)}>Load it again</Button>}
+          <a href={address} target="_blank" rel="noreferrer">
+            Open it in a window of its own
+          </a>
+        </div>
+      </header>
+      <p class="soft">
+        The real widget, as saved{hasChanges ? '; what you have changed above is in it once you save' : ''}. What you write in it is a real conversation.
+      </p>
+      {round === 0 ? (
+        <div>
+          <Button icon="play" onClick={() => setRound(1)}>
+            Show the widget
+          </Button>
+        </div>
+      ) : (
+        <iframe key={`${round}-${site.version}`} class="preview-frame" title={`A page with the widget of ${site.name}`} src={address} />
+      )}
+    </section>
+  );
+}

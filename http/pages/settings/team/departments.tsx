@@ -1,0 +1,161 @@
+// Departments: who belongs to each, and where new conversations start.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call } from '../../api.ts';
+import { useCommands } from '../../commands.ts';
+import { Avatar } from '../../design/avatar.tsx';
+import { Button, IconButton } from '../../design/button.tsx';
+import { Confirm, Dialog } from '../../design/dialog.tsx';
+import { Badge, Empty, Failure, Loading } from '../../design/feedback.tsx';
+import { Checkbox, TextField } from '../../design/field.tsx';
+import { Form, useForm } from '../../design/form.tsx';
+import { changedIn } from '../../design/three-way.ts';
+import { notify } from '../../notices.ts';
+import { agents, departments, keepDepartment, peopleFailure, readPeople } from '../../people.ts';
+import type { Department } from '../../records.ts';
+import { Section, type SectionProps } from '../section.tsx';
+import { CheckList } from '../check-list.tsx';
+import { counted, roleNames } from '../words.ts';
+
+type Open = { readonly kind: 'edit'; readonly department: Department | undefined } | { readonly kind: 'delete'; readonly department: Department };
+
+const shownMembers = 6;
+
+export function Departments(_props: SectionProps): JSX.Element {
+  const [open, setOpen] = useState<Open | undefined>(undefined);
+  const all = [...departments.value.values()].sort((a, b) => a.name.localeCompare(b.name));
+  const make = (): void => setOpen({ kind: 'edit', department: undefined });
+  useCommands(() => [{ id: 'department.create', title: 'Make a department', group: 'This page', keys: ['n'], run: make }], []);
+  return (
+    <Section
+      title="Departments"
+      intro="Conversations of a department are seen by its members and by admins alone. What belongs to none is seen by everybody who works in its channel."
+      actions={
+        <Button kind="primary" icon="plus" onClick={make}>
+          Make a department
+        </Button>
+      }
+    >
+      {peopleFailure.value !== undefined && <Failure error={peopleFailure.value} retry={() => void readPeople()} />}
+      {all.length === 0 && agents.value.size === 0 && peopleFailure.value === undefined && <Loading />}
+      {all.length === 0 && agents.value.size > 0 && (
+        <Empty icon="person" title="No departments yet">
+          <p>Small teams need none. Make some when sales and support should not see each other's work.</p>
+        </Empty>
+      )}
+      {all.length > 0 && (
+        <ul class="stack">
+          {all.map((department) => (
+            <DepartmentCard key={department.id} department={department} onOpen={setOpen} />
+          ))}
+        </ul>
+      )}
+      {open?.kind === 'edit' && <DepartmentDialog department={open.department} onClose={() => setOpen(undefined)} />}
+      {open?.kind === 'delete' && <DeleteDepartment department={open.department} onClose={() => setOpen(undefined)} />}
+    </Section>
+  );
+}
+
+/** Who has left belongs to none as far as anybody sees. */
+function membersOf(department: Department): readonly { readonly id: string; readonly name: string; readonly avatarUrl: string | null }[] {
+  return department.memberIds.flatMap((id) => {
+    const agent = agents.value.get(id);
+    return agent === undefined || agent.inviteStatus === 'deactivated' ? [] : [agent];
+  });
+}
+
+function DepartmentCard({ department, onOpen }: { readonly department: Department; readonly onOpen: (open: Open) => void }): JSX.Element {
+  const members = membersOf(department);
+  return (
+    <li class="card compact">
+      <header>
+        <div>
+          <h2 class="row">
+            {department.name} {department.isDefault && <Badge kind="accent">New conversations start here</Badge>}
+          </h2>
+          <div class="row members">
+            {members.slice(0, shownMembers).map((agent) => (
+              <span key={agent.id} class="member">
+                <Avatar name={agent.name} url={agent.avatarUrl} size={22} /> {agent.name}
+              </span>
+            ))}
+            {members.length > shownMembers && <span class="soft">and {members.length - shownMembers} more</span>}
+            {members.length === 0 && <span class="soft">Nobody is in it, so nobody but admins sees its conversations.</span>}
+          </div>
+        </div>
+        <div class="row">
+          <Button small icon="edit" aria-label={`Edit ${department.name}`} onClick={() => onOpen({ kind: 'edit', department })}>
+            Edit
+          </Button>
+          <IconButton small icon="trash" label={`Delete ${department.name}`} onClick={() => onOpen({ kind: 'delete', department })} />
+        </div>
+      </header>
+    </li>
+  );
+}
+
+function DepartmentDialog({ department, onClose }: { readonly department: Department | undefined; readonly onClose: () => void }): JSX.Element {
+  const start: { readonly name: string; readonly memberIds: readonly string[]; readonly isDefault: boolean } = { name: department?.name ?? '', memberIds: department?.memberIds ?? [], isDefault: department?.isDefault ?? false };
+  const form = useForm(start, async (values) => {
+    // What others change meanwhile is not undone.
+    const changes = changedIn(start, values);
+    if (department !== undefined && Object.keys(changes).length === 0) return onClose();
+    const saved = department === undefined ? await call<Department>('POST', '/departments', { body: values }) : await call<Department>('PATCH', `/departments/${department.id}`, { body: changes });
+    keepDepartment(saved);
+    // Its members say so themselves, too.
+    void readPeople();
+    notify({ kind: 'done', text: department === undefined ? `${saved.name} is there.` : 'Saved.' });
+    onClose();
+  }, { conflict: 'name' });
+  const { values } = form;
+  const candidates = [...agents.value.values()].filter(({ id, inviteStatus }) => inviteStatus !== 'deactivated' || values.memberIds.includes(id)).sort((a, b) => a.name.localeCompare(b.name));
+  return (
+    <Dialog title={department === undefined ? 'Make a department' : `Edit ${department.name}`} onClose={onClose}>
+      <Form
+        form={form}
+        actions={
+          <>
+            <Button type="submit" kind="primary" busy={form.busy}>
+              {department === undefined ? 'Make it' : 'Save'}
+            </Button>
+            <Button kind="quiet" onClick={onClose}>
+              Cancel
+            </Button>
+          </>
+        }
+      >
+        <TextField label="Name" required autofocus maxLength={120} value={values.name} onValue={(value) => form.set('name', value)} error={form.errorOf('name')} />
+        <CheckList
+          label="Members"
+          hint={`${counted(values.memberIds.length, 'member')}. Admins see every department without being in it.`}
+          items={candidates.map(({ id, name, role }) => ({ value: id, label: name, hint: roleNames[role] }))}
+          chosen={values.memberIds}
+          onChosen={(value) => form.set('memberIds', value)}
+          error={form.errorOf('memberIds')}
+        />
+        <Checkbox label="New chats and tickets start here" hint="Unless something sends them elsewhere. At most one department has this." checked={values.isDefault} onChecked={(value) => form.set('isDefault', value)} />
+      </Form>
+    </Dialog>
+  );
+}
+
+function DeleteDepartment({ department, onClose }: { readonly department: Department; readonly onClose: () => void }): JSX.Element {
+  return (
+    <Confirm
+      title={`Delete ${department.name}?`}
+      action="Delete it"
+      onClose={onClose}
+      onConfirm={async () => {
+        await call('DELETE', `/departments/${department.id}`);
+        await readPeople();
+        notify({ kind: 'done', text: `${department.name} is gone.` });
+      }}
+    >
+      <ul class="bullets">
+        <li>Its conversations belong to no department afterwards: everybody who works in their channel sees them.</li>
+        <li>Its business hours go with it. Its members stay, as agents.</li>
+      </ul>
+    </Confirm>
+  );
+}

@@ -1,0 +1,31 @@
+// Codes that prove an address or a number, for your own sign-ins.
+
+import type { JSX } from 'preact';
+import { call } from '../../api.ts';
+import { useResource } from '../../design/resource.ts';
+import { Section, type SectionProps } from '../section.tsx';
+import { SecretOnce } from '../developers/secret-once.tsx';
+import { Verifications } from './verifications.tsx';
+import { Credits } from './verify-credits.tsx';
+import { type ServiceList, VerifyServices } from './verify-services.tsx';
+import { VerifyWebhooks } from './verify-webhooks.tsx';
+
+export function Verification(_props: SectionProps): JSX.Element {
+  const list = useResource<ServiceList>((signal) => call('GET', '/verify/services', { signal }), []);
+  return (
+    <Section
+      title="Verification"
+      intro={
+        <>
+          Codes that prove an address or a number, for your own sign-ins. They are sent and checked with an <a href="/settings/api-keys">API key</a>.
+        </>
+      }
+    >
+      <SecretOnce />
+      <VerifyServices list={list} />
+      <Credits />
+      <VerifyWebhooks />
+      <Verifications services={list.value?.services} />
+    </Section>
+  );
+}

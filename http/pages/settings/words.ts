@@ -1,0 +1,25 @@
+// What roles, channels and states are called where people read them.
+
+import type { Agent, Role } from '../records.ts';
+
+export type AgentChannel = Agent['channels'][number];
+
+export const roleNames: Readonly<Record<Role, string>> = { admin: 'Admin', supervisor: 'Supervisor', agent: 'Agent' };
+export const roleHints: Readonly<Record<Role, string>> = {
+  admin: 'Changes everything: agents, sites, billing, settings. Works in every channel.',
+  supervisor: 'Sees everybody\'s figures, writes shared replies and goals, looks after its departments.',
+  agent: 'Answers customers in its channels and departments.',
+};
+export const channelNames: Readonly<Record<AgentChannel, string>> = { chats: 'Chats', tickets: 'Tickets', calls: 'Calls' };
+export const agentChannels: readonly AgentChannel[] = ['chats', 'tickets', 'calls'];
+
+/** "a, b and c" */
+export function listed(items: readonly string[]): string {
+  if (items.length < 2) return items[0] ?? '';
+  return `${items.slice(0, -1).join(', ')} and ${items.at(-1) ?? ''}`;
+}
+
+/** "1 site", "3 sites" */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${new Intl.NumberFormat().format(count)} ${count === 1 ? one : many}`;
+}

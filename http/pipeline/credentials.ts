@@ -1,0 +1,173 @@
+// Whose request it is: a workspace token or an API key for agents, a visitor token for the widget, a signature for other systems. What
+// the caller may do is not asked here; what a key was limited to is handed on.
+
+import { findByText, isApiKey, noteApiKeyUse, workspaceOfApiKey } from '../../engine/platform/api-keys.ts';
+import { findAccess, isAppToken, noteGrantUse, workspaceOfToken } from '../../engine/platform/oauth.ts';
+import { findSession, isUseNews, noteSessionUse } from '../../engine/team/agent-sessions.ts';
+import { refuse } from '../../engine/errors.ts';
+import { isActive, theRoster } from '../../engine/workspace/roster.ts';
+import { type Caller, systemCaller } from '../../engine/runtime/command.ts';
+import type { View } from '../../engine/runtime/context.ts';
+import type { Grant } from '../../engine/rights/scopes.ts';
+import { mustEnrol } from '../../engine/team/second-factors.ts';
+import { requireSite } from '../../engine/workspace/sites.ts';
+import { visitorKind } from '../../engine/customers/visitors.ts';
+import type { AccessClaims } from '../../workers/secrets/access-tokens.ts';
+import { clientOf, withinApp } from '../secrets/oauth-clients.ts';
+import { jsonIn } from './parts.ts';
+import type { Place } from '../sockets/rooms.ts';
+import type { Access, RawRequest, SignedRequest, Signer } from '../route.ts';
+import { mayUseSite } from './own-origin.ts';
+import type { Services } from '../services.ts';
+import { verifySignature } from '../signed/signatures.ts';
+
+export interface Credential {
+  readonly caller: Caller;
+  /** Empty when nobody is needed. */
+  readonly workspaceId: string;
+  /** What a key or an app's token was limited to; undefined for who signed in. */
+  readonly grant?: Grant;
+  /** The sign-in of a person; undefined for keys and apps, and for tokens of before there were sign-ins. */
+  readonly sessionId?: string | undefined;
+}
+
+const nobody: Credential = { caller: { kind: 'system' }, workspaceId: '' };
+
+/** Waits only for a token that was not seen before, and for a file that is to be opened. Refuses unauthorized, token_revoked. */
+export function authenticate(access: Access, token: string | undefined, services: Services): Credential | Promise<Credential> {
+  // A signed request is known by its body: authenticateSigned().
+  if (access.kind === 'public' || access.kind === 'signed') return nobody;
+  if (token === undefined) refuse('unauthorized');
+  if (access.kind === 'visitor') {
+    const credential = authenticateVisitor(token, services);
+    return inTurn(credential.workspaceId, services, () => credential);
+  }
+  if (isApiKey(token)) return inTurn(workspaceOfApiKey(token), services, () => keyCredential(token, services));
+  if (isAppToken(token)) return inTurn(workspaceOfToken(token), services, () => appCredential(token, services));
+  const ofClaims = (claims: AccessClaims): Credential | Promise<Credential> => inTurn(claims.workspaceId, services, () => agentCredential(claims, services));
+  const known = services.accessTokens.known(token);
+  if (known !== undefined) return ofClaims(known);
+  return services.accessTokens.verify(token).then((claims) => (claims === undefined ? refuse('unauthorized') : ofClaims(claims)));
+}
+
+/** Goes on at once where the workspace's file is open. */
+function inTurn(workspaceId: string | undefined, { engine }: Pick<Services, 'engine'>, go: () => Credential): Credential | Promise<Credential> {
+  const opening = workspaceId === undefined ? undefined : engine.whenOpen(workspaceId);
+  return opening === undefined ? go() : opening.then(go);
+}
+
+/** What a body is compared with that is for nobody here, so that the time does not tell. */
+const signersOfNobody: readonly Signer[] = [{ workspaceId: '', secret: 'a secret that signs nothing' }];
+
+/**
+ * The workspace that a signed request is for, and its body. The order of the checks is the decisions' ("Inbound email"): the
+ * header, JSON, then who signed the bytes as they came. Refuses invalid_signature, invalid_body.
+ */
+export function authenticateSigned(raw: RawRequest, signersOf: (request: SignedRequest) => readonly Signer[]): { credential: Credential; body: unknown } {
+  const signature = raw.headers['x-signature'] ?? refuse('invalid_signature');
+  const body = jsonIn(raw.body);
+  const named = signersOf({ raw, body });
+  const signer = (named.length === 0 ? signersOfNobody : named).find(({ secret }) => verifySignature(raw.body, signature, secret));
+  if (signer === undefined || signer.workspaceId === '') refuse('invalid_signature');
+  return { credential: { caller: systemCaller, workspaceId: signer.workspaceId }, body };
+}
+
+/** The agent that a verified token names, if the token still counts. Refuses unauthorized, token_revoked. */
+export function agentCredential(claims: AccessClaims, services: Pick<Services, 'engine' | 'clock'>): Credential {
+  const endMs = endOf(claims, services);
+  if (endMs === 'revoked') refuse('token_revoked');
+  if (endMs <= services.clock.now()) refuse('unauthorized');
+  return { caller: { kind: 'agent', agentId: claims.agentId }, workspaceId: claims.workspaceId, sessionId: claims.sessionId };
+}
+
+/** Until when a token counts: as long as its sign-in, which may have been made longer since. `revoked`: its sign-in, or all of its agent's, were ended. 0 for nobody's. */
+export function endOf(claims: AccessClaims, { engine }: Pick<Services, 'engine'>): number | 'revoked' {
+  const workspace = engine.workspace(claims.workspaceId);
+  const view: Pick<View, 'state'> | undefined = workspace && { state: (kind, id) => workspace.registry.get(kind, id) };
+  const agent = view && theRoster(view).agents.get(claims.agentId);
+  if (view === undefined || agent === undefined) return 0;
+  if (!isActive(agent)) return 'revoked';
+  if (claims.sessionId === undefined) return agent.tokenVersion === claims.tokenVersion ? claims.expiresMs : 'revoked';
+  const session = findSession(view, agent.id, claims.sessionId);
+  return session === undefined ? 'revoked' : Math.min(claims.expiresMs, Date.parse(session.expiresAt));
+}
+
+/** Notes, now and then, that a sign-in is in use and where. Nobody waits for it: a use that is not noted is noted by the next. */
+export function noteUse({ caller, workspaceId, sessionId }: Credential, from: { readonly ip: string; readonly userAgent: string | null }, { engine, clock, log }: Pick<Services, 'engine' | 'clock' | 'log'>): void {
+  const workspace = sessionId === undefined || caller.kind !== 'agent' ? undefined : engine.workspace(workspaceId);
+  if (workspace === undefined || sessionId === undefined || caller.kind !== 'agent') return;
+  const session = findSession(workspace.view(caller), caller.agentId, sessionId);
+  if (session === undefined || !isUseNews(session, clock.now())) return;
+  const params = { agentId: caller.agentId, sessionId, address: from.ip, userAgent: from.userAgent };
+  engine.execute(noteSessionUse, { workspaceId, caller: systemCaller, params }).catch((error: unknown) => log.warn({ workspaceId, err: error }, 'the use of a sign-in could not be noted'));
+}
+
+/** The admin that made the key, limited to the key's scopes. Refuses unauthorized. */
+function keyCredential(key: string, { engine, log }: Pick<Services, 'engine' | 'log'>): Credential {
+  const workspaceId = workspaceOfApiKey(key) ?? refuse('unauthorized');
+  const workspace = engine.workspace(workspaceId) ?? refuse('unauthorized');
+  const { agentId, name, grant, hash, isUseNews } = findByText(workspace.view(systemCaller), key) ?? refuse('unauthorized');
+  // Nobody waits for it: a use that is not noted is noted by the next.
+  if (isUseNews) engine.execute(noteApiKeyUse, { workspaceId, caller: systemCaller, params: { hash } }).catch((error: unknown) => log.warn({ workspaceId, err: error }, 'the use of a key could not be noted'));
+  return { caller: { kind: 'agent', agentId, through: { by: 'key', id: grant.id, name } }, workspaceId, grant };
+}
+
+/** The workspace that a bearer of an agent or a key is about, as far as that can be said at once; empty when it cannot. */
+export function workspaceOf(token: string, services: Pick<Services, 'accessTokens'>): string {
+  return (isApiKey(token) ? workspaceOfApiKey(token) : isAppToken(token) ? workspaceOfToken(token) : services.accessTokens.known(token)?.workspaceId) ?? '';
+}
+
+/** The agent that allowed the app, limited to what it allowed and to what the app still registers. Refuses unauthorized, token_revoked. */
+function appCredential(token: string, services: Pick<Services, 'engine' | 'config' | 'log'>): Credential {
+  const workspaceId = workspaceOfToken(token) ?? refuse('unauthorized');
+  const workspace = services.engine.workspace(workspaceId) ?? refuse('unauthorized');
+  const { grantId, clientId, agentId, scopes, counts, isUseNews } = findAccess(workspace.view(systemCaller), token) ?? refuse('unauthorized');
+  const client = counts ? clientOf(services, clientId) : undefined;
+  const granted = client && withinApp(services, client, { workspaceId, scopes });
+  if (client === undefined || granted === undefined) refuse('token_revoked', { message: 'The app may no longer do this. Ask for consent again.' });
+  // Nobody waits for it, as with a key's.
+  if (isUseNews) services.engine.execute(noteGrantUse, { workspaceId, caller: systemCaller, params: { grantId } }).catch((error: unknown) => services.log.warn({ workspaceId, err: error }, 'the use of a grant could not be noted'));
+  return { caller: { kind: 'agent', agentId, through: { by: 'app', id: clientId, name: client.app.name } }, workspaceId, grant: { by: 'app', id: clientId, scopes: granted, mode: 'live' } };
+}
+
+/** Refuses unauthorized. */
+function authenticateVisitor(token: string, services: Pick<Services, 'visitorTokens'>): Credential {
+  const named = services.visitorTokens.verify(token) ?? refuse('unauthorized');
+  return { caller: { kind: 'visitor', visitorId: named.visitorId }, workspaceId: named.workspaceId };
+}
+
+/** Who is behind a socket. */
+export interface Known {
+  readonly credential: Credential;
+  readonly place: Place;
+  /** Agents: what their token says. */
+  readonly claims: AccessClaims | undefined;
+  /** Until when it counts for certain; then it is to be asked for again. */
+  endMs: number;
+}
+
+/** The owner of a token that was given to a socket. Refuses unauthorized, token_revoked; forbidden for a blocked visitor or an origin that is not the site's. */
+export async function identify(hello: { namespace: Place['namespace']; token: string; origin: string | undefined }, services: Services): Promise<Known> {
+  if (hello.namespace === 'visitor') {
+    await services.engine.whenOpen(services.visitorTokens.verify(hello.token)?.workspaceId ?? '');
+    return identifyVisitor(hello.token, hello.origin, services);
+  }
+  const claims = services.accessTokens.known(hello.token) ?? (await services.accessTokens.verify(hello.token)) ?? refuse('unauthorized');
+  const { workspaceId, agentId } = claims;
+  await services.engine.whenOpen(workspaceId);
+  const credential = agentCredential(claims, services);
+  const view = services.engine.workspace(workspaceId)?.view(credential.caller) ?? refuse('unauthorized');
+  if (mustEnrol(view, agentId, claims.sessionId)) refuse('second_factor_missing');
+  const endMs = endOf(claims, services);
+  return { credential, place: { workspaceId, namespace: 'agent', personId: agentId }, claims, endMs: endMs === 'revoked' ? 0 : endMs };
+}
+
+function identifyVisitor(token: string, origin: string | undefined, services: Services): Known {
+  const { workspaceId, visitorId } = services.visitorTokens.verify(token) ?? refuse('unauthorized');
+  const workspace = services.engine.workspace(workspaceId) ?? refuse('unauthorized');
+  const credential: Credential = { caller: { kind: 'visitor', visitorId }, workspaceId };
+  const view = workspace.view(credential.caller);
+  const visitor = view.state(visitorKind, visitorId) ?? refuse('unauthorized');
+  if (visitor.blockedAt !== null || !mayUseSite(requireSite(view, visitor.siteId), origin, services.config)) refuse('forbidden');
+  return { credential, place: { workspaceId, namespace: 'visitor', personId: visitorId }, claims: undefined, endMs: Number.POSITIVE_INFINITY };
+}

@@ -1,0 +1,34 @@
+// Places in lists on the wire: cursors, literally `<ISO timestamp>|<uuid>` of the last row of a page, and times. Specification 9.
+
+import { isoTime } from '../../engine/runtime/clock.ts';
+import type { Cursor } from '../../store/cursor.ts';
+import { refuseField } from '../../engine/errors.ts';
+
+const shape = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)\|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+export const defaultLimit = 50;
+
+/** Refuses invalid_query. */
+export function parseCursor(text: string | undefined): Cursor | undefined {
+  if (text === undefined) return undefined;
+  const [, at = '', id = ''] = shape.exec(text) ?? [];
+  if (Number.isNaN(Date.parse(at))) refuseField('invalid_query', 'cursor', 'must be the nextCursor of an earlier page');
+  return { at, id };
+}
+
+/** Any spelling of a moment (RFC 3339: offsets, with or without fractions) as the text that rows are compared with. Refuses invalid_query. */
+export function parseTime(text: string | undefined, name: string): string | undefined {
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? refuseField('invalid_query', name, 'must be a time that exists') : isoTime(ms);
+}
+
+/** One row more than asked for is read to learn whether there are more. */
+export function pageOf<Row>(query: { readonly limit?: number; readonly cursor?: string }, read: (page: { cursor: Cursor | undefined; limit: number }) => Row[], placeOf: (row: Row) => Cursor): { rows: Row[]; nextCursor: string | null } {
+  const limit = query.limit ?? defaultLimit;
+  const rows = read({ cursor: parseCursor(query.cursor), limit: limit + 1 });
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  const place = last === undefined ? undefined : placeOf(last);
+  return { rows: rows.slice(0, limit), nextCursor: place === undefined ? null : `${place.at}|${place.id}` };
+}
+
+export const byCreated = (row: { readonly createdAt: string; readonly id: string }): Cursor => ({ at: row.createdAt, id: row.id });

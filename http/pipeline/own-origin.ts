@@ -1,0 +1,20 @@
+// From which pages a site's widget may be used: those of the origins that the site allows, and the service's own, where it is tried
+// before it is anywhere else.
+
+import { allowsOrigin } from '../../engine/workspace/sites.ts';
+import type { SiteRecord } from '../../store/workspace/sites.ts';
+import type { Config } from '../process/config.ts';
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+export function mayUseSite(site: Pick<SiteRecord, 'allowedOrigins'>, origin: string | undefined, { baseUrl }: Pick<Config, 'baseUrl'>): boolean {
+  return allowsOrigin(site, origin) || isOwnOrigin(origin, baseUrl);
+}
+
+/** `baseUrl` is where people reach the service. On one's own machine it has several names. */
+function isOwnOrigin(origin: string | undefined, baseUrl: string): boolean {
+  const asked = origin === undefined ? null : URL.parse(origin);
+  const own = URL.parse(baseUrl);
+  if (asked === null || own === null) return false;
+  return asked.origin === own.origin || (asked.protocol === own.protocol && asked.port === own.port && loopback.has(asked.hostname) && loopback.has(own.hostname));
+}

@@ -1,0 +1,45 @@
+// What somebody may do now who asked before: for links that are opened later, replies that are read in parts, deliveries that wait. Adds to
+// engine/rights/rights.ts what only the edge can see: the app itself, wherever it is registered. Nothing here is remembered; ask each time.
+
+import { callingAgent } from '../../engine/workspace/access.ts';
+import { findSession } from '../../engine/team/agent-sessions.ts';
+import { type Holder, holderOf, type Rights, rightsOf } from '../../engine/rights/rights.ts';
+import { systemCaller } from '../../engine/runtime/command.ts';
+import type { View } from '../../engine/runtime/context.ts';
+import { clientOf, withinApp } from '../secrets/oauth-clients.ts';
+import type { Call } from '../route.ts';
+import type { Services } from '../services.ts';
+
+/** By what a request came: a sign-in, a key or an app. Plain data, to be kept. */
+export interface Asker {
+  readonly workspaceId: string;
+  readonly holder: Holder;
+  /** Of the agent at that time. What signing in asked for ends with that sign-in; where the token names none, with its agent's tokenVersion. */
+  readonly tokenVersion: number;
+  /** Undefined for a key or an app, and for a token of before there were sign-ins. */
+  readonly sessionId?: string | undefined;
+}
+
+export function askerOf(view: View, { workspaceId, caller, grant, sessionId }: Pick<Call, 'workspaceId' | 'caller' | 'grant' | 'sessionId'>): Asker {
+  return { workspaceId, holder: holderOf(caller, grant), tokenVersion: callingAgent(view).tokenVersion, sessionId };
+}
+
+/** Undefined when nothing is left: signed out, gone, revoked, withdrawn. */
+export function rightsOfAsker(services: Pick<Services, 'engine' | 'config'>, { workspaceId, holder, tokenVersion, sessionId }: Asker): Rights | undefined {
+  const rights = rightsNow(services, workspaceId, holder);
+  if (rights === undefined || rights.grant !== undefined) return rights;
+  if (sessionId === undefined) return rights.agent.tokenVersion === tokenVersion ? rights : undefined;
+  const view = services.engine.workspace(workspaceId)?.view(systemCaller);
+  const session = view && findSession(view, rights.agent.id, sessionId);
+  return view === undefined || session === undefined || session.expiresAt <= view.at ? undefined : rights;
+}
+
+/** What the holder may, the app's own rights included; undefined when nothing is left. */
+export function rightsNow(services: Pick<Services, 'engine' | 'config'>, workspaceId: string, holder: Holder): Rights | undefined {
+  const view = services.engine.workspace(workspaceId)?.view(systemCaller);
+  const rights = view && rightsOf(view, holder);
+  if (rights?.grant?.by !== 'app') return rights;
+  const client = clientOf(services, rights.grant.id);
+  const scopes = client && withinApp(services, client, { workspaceId, scopes: rights.grant.scopes });
+  return scopes && { agent: rights.agent, grant: { ...rights.grant, scopes } };
+}

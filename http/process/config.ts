@@ -1,0 +1,403 @@
+// The service's settings: environment variables, checked once at start. A bad one stops the start with a message that names it.
+// Nothing else reads process.env.
+
+import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
+import { verifyCountries as defaultCountries } from '../../engine/limits.ts';
+
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  readonly dataDir: string;
+  /** Where customers and agents reach the service, without a slash at the end. */
+  readonly baseUrl: string;
+  /** Undefined: made once and kept in the data folder. */
+  readonly jwtSecret: string | undefined;
+  readonly tokenTtlDays: number;
+  readonly rateLimitPerMinute: number;
+  /** False lifts every cap, for load tests. */
+  readonly rateLimits: boolean;
+  /** Proxies in front, one behind the other, that write an address into X-Forwarded-For; 0: nobody's word is taken for it. */
+  readonly trustProxy: number;
+  /** Connections, and sockets, that a network may have. */
+  readonly maxConnectionsPerNetwork: number;
+  /** How it is known where visitors are: a file in the MMDB format, and what a trusted proxy names the country in, in lower case. */
+  readonly geo: { readonly database: string | undefined; readonly countryHeaders: readonly string[] };
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly autoCloseDays: number;
+  /** Who may make a workspace, after the first. */
+  readonly registration: 'open' | 'invite' | 'off';
+  readonly ceilings: {
+    /** Of the whole service. */
+    readonly workspacesPerDay: number;
+    /** Of a workspace, as all that follow. */
+    readonly mailsPerDay: number;
+    /** One-time codes. */
+    readonly codesPerDay: number;
+    /** What the people of a workspace upload, its customers among them. */
+    readonly uploadBytesPerDay: number;
+    /** Mail that is taken by SMTP from one network, for all workspaces together. */
+    readonly smtpBytesPerDay: number;
+    /** Phone numbers, with those released within 30 days. */
+    readonly numbers: number;
+  };
+  /** Where codes may go by phone (ISO 3166 alpha-2); undefined: everywhere. */
+  readonly verifyCountries: readonly string[] | undefined;
+  /** Client ids of the apps that every workspace may use: those that the operator has reviewed. */
+  readonly oauthLiveApps: readonly string[];
+  readonly mail: { readonly provider: 'outbox' } | { readonly provider: 'smtp'; readonly url: string };
+  /** The address mail is sent from. */
+  readonly mailFrom: string;
+  /** Signs mail from the mail host (RFC 6376): a file with a private RSA key, PEM. */
+  readonly mailKey: { readonly file: string; readonly selector: string } | undefined;
+  readonly carrier: CarrierConfig;
+  /** The host of the addresses that mail is taken at, in lower case. */
+  readonly mailHost: string;
+  /** Where mail is taken by SMTP; undefined: nowhere, only by webhook. */
+  readonly smtp: { readonly host: string; readonly port: number; readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined } | undefined;
+  /** `ip` or `ip:port`; undefined: the system's. */
+  readonly dnsServers: readonly string[] | undefined;
+  readonly emailDomainProvider: 'self' | 'none';
+  /** Until a new email domain is looked at for the first time. */
+  readonly domainPollSeconds: number;
+  /** Undefined: made once and kept in the data folder. */
+  readonly secretsKey: string | undefined;
+  /** Crawls and imports may reach addresses that are not public. */
+  readonly allowPrivateCrawl: boolean;
+  /** What is called on a workspace's word (its webhooks, its shop) may be at an address that is not public. */
+  readonly allowPrivateWebhooks: boolean;
+  readonly embedding:
+    | { readonly provider: 'builtin' }
+    | { readonly provider: 'none' }
+    /** A model of this name or in this folder, looked for in `modelDir` and in the data folder. */
+    | { readonly provider: 'model'; readonly model: string | undefined; readonly modelDir: string | undefined };
+  /** Where models are downloaded from when somebody asks for one. */
+  readonly modelHub: string;
+  readonly storage:
+    | { readonly provider: 'disk' | 'none' }
+    | { readonly provider: 's3'; readonly endpoint: string; readonly bucket: string; readonly accessKey: string; readonly secretKey: string; readonly region: string };
+  /** Room on the disk of the data folder that is kept for what existing workspaces go on with; 0: none. */
+  readonly diskReserveBytes: number;
+  /** Of a workspace's team attachments together. */
+  readonly storageQuotaBytes: number;
+  readonly billing: BillingConfig;
+  /** Undefined: connections are plain, for a proxy in front or a machine of one's own. */
+  readonly tls: TlsFiles | undefined;
+}
+
+/** PEM files. */
+export interface TlsFiles {
+  /** The certificate, then those that lead from it to a root. */
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+export type BillingConfig = { readonly provider: 'local' } | { readonly provider: 'stripe'; readonly secretKey: string; readonly webhookSecret: string; readonly apiUrl: string; readonly trialDays: number };
+
+export type CarrierConfig =
+  | { readonly provider: 'simulated' | 'none' }
+  | {
+      readonly provider: 'twilio';
+      readonly accountSid: string;
+      readonly authToken: string;
+      /** A number or a messaging service; null: no SMS. */
+      readonly smsFrom: string | null;
+      /** A number; null: no calls out. */
+      readonly voiceFrom: string | null;
+      readonly apiUrl: string;
+      readonly pricingUrl: string;
+    };
+
+/** A setting that cannot be used. `message` names the variable and says what it must be. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const minSecretChars = 32;
+
+/** A variable that is set to nothing is not set: that is how compose files and units pass on what nobody gave. Throws ConfigError. */
+export function readConfig(given: Environment): Config {
+  const env = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+  const port = integer(env, 'PORT', { fallback: 8080, min: 0, max: 65_535 });
+  const tls = tlsFiles(env);
+  const baseUrl = url(env, 'BASE_URL', `${tls === undefined ? 'http' : 'https'}://localhost:${port}`);
+  const carrier = carrierSettings(env);
+  const registration = oneOf(env, 'REGISTRATION', ['open', 'invite', 'off'], 'open');
+  const mailHost = mailHostOf(env, new URL(baseUrl).hostname);
+  return {
+    port,
+    host: env['HOST'] ?? '127.0.0.1',
+    dataDir: env['DATA_DIR'] ?? './data',
+    baseUrl,
+    jwtSecret: secret(env, 'JWT_SECRET'),
+    tokenTtlDays: integer(env, 'TOKEN_TTL_DAYS', { fallback: 7, min: 1, max: 365 }),
+    rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', { fallback: 600, min: 1, max: 1_000_000 }),
+    rateLimits: oneOf(env, 'RATE_LIMITS', ['on', 'off'], 'on') === 'on',
+    trustProxy: proxies(env, 'TRUST_PROXY'),
+    maxConnectionsPerNetwork: integer(env, 'MAX_CONNECTIONS_PER_NETWORK', { fallback: 1000, min: 1, max: 50_000 }),
+    geo: geoSettings(env),
+    logLevel: oneOf(env, 'LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
+    autoCloseDays: number(env, 'AUTO_CLOSE_DAYS', { fallback: 7, min: 0, max: 3650 }),
+    registration,
+    ceilings: {
+      workspacesPerDay: integer(env, 'MAX_WORKSPACES_PER_DAY', { fallback: 200, min: 1, max: 1_000_000 }),
+      mailsPerDay: integer(env, 'MAX_MAILS_PER_DAY', { fallback: 2000, min: 1, max: 10_000_000 }),
+      // By its former name where that alone is set.
+      codesPerDay: integer(env, env['MAX_CODES_PER_DAY'] === undefined ? 'VERIFY_PER_DAY' : 'MAX_CODES_PER_DAY', { fallback: 5000, min: 1, max: 100_000 }),
+      uploadBytesPerDay: integer(env, 'MAX_UPLOAD_BYTES_PER_DAY', { fallback: 5 * 1024 ** 3, min: 0, max: Number.MAX_SAFE_INTEGER }),
+      smtpBytesPerDay: integer(env, 'MAX_SMTP_BYTES_PER_DAY', { fallback: 2 * 1024 ** 3, min: 1, max: Number.MAX_SAFE_INTEGER }),
+      numbers: integer(env, 'MAX_NUMBERS', { fallback: 20, min: 0, max: 10_000 }),
+    },
+    verifyCountries: verifyCountries(env, { isPaidByOperator: carrier.provider === 'twilio' && registration === 'open' }),
+    oauthLiveApps: clientIds(env, 'OAUTH_LIVE_APPS'),
+    mail: mailSettings(env),
+    mailFrom: address(env, 'MAIL_FROM', `switchboard@${mailHost}`),
+    mailKey: mailKey(env),
+    carrier,
+    mailHost,
+    smtp: smtpSettings(env),
+    dnsServers: dnsServers(env),
+    emailDomainProvider: oneOf(env, 'EMAIL_DOMAIN_PROVIDER', ['self', 'none'], 'self'),
+    domainPollSeconds: number(env, 'DOMAIN_POLL_SECONDS', { fallback: 60, min: 1, max: 3600 }),
+    secretsKey: secret(env, 'SECRETS_KEY'),
+    allowPrivateCrawl: flag(env, 'ALLOW_PRIVATE_CRAWL'),
+    allowPrivateWebhooks: flag(env, 'ALLOW_PRIVATE_WEBHOOKS'),
+    embedding: embeddingSettings(env),
+    modelHub: url(env, 'HF_ENDPOINT', 'https://huggingface.co'),
+    storage: storageSettings(env),
+    diskReserveBytes: integer(env, 'DISK_RESERVE_BYTES', { fallback: 256 * 1024 ** 2, min: 0, max: Number.MAX_SAFE_INTEGER }),
+    storageQuotaBytes: integer(env, 'STORAGE_QUOTA_BYTES', { fallback: 1024 ** 3, min: 0, max: Number.MAX_SAFE_INTEGER }),
+    billing: billingSettings(env),
+    tls,
+  };
+}
+
+function embeddingSettings(env: Environment): Config['embedding'] {
+  const modelDir = env['MODEL_DIR'] || undefined;
+  const model = env['EMBEDDING_MODEL'] || undefined;
+  if (model === 'none') return { provider: 'none' };
+  return model === 'builtin' || (model === undefined && modelDir === undefined) ? { provider: 'builtin' } : { provider: 'model', model, modelDir };
+}
+
+function storageSettings(env: Environment): Config['storage'] {
+  const provider = oneOf(env, 'STORAGE_PROVIDER', ['disk', 's3', 'none'], 'disk');
+  if (provider !== 's3') return { provider };
+  const required = (name: string): string => {
+    const value = env[name];
+    if (value === undefined || value === '') throw new ConfigError(`${name} must be set when STORAGE_PROVIDER is s3`);
+    return value;
+  };
+  const endpoint = required('S3_ENDPOINT');
+  const parsed = URL.parse(endpoint);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.pathname !== '/') throw new ConfigError(`S3_ENDPOINT must be an address such as https://s3.example.com or http://127.0.0.1:9000, not ${endpoint}`);
+  return { provider, endpoint, bucket: required('S3_BUCKET'), accessKey: required('S3_ACCESS_KEY'), secretKey: required('S3_SECRET_KEY'), region: env['S3_REGION'] ?? 'us-east-1' };
+}
+
+function mailSettings(env: Environment): Config['mail'] {
+  const provider = oneOf(env, 'MAIL_PROVIDER', ['outbox', 'smtp'], 'outbox');
+  if (provider === 'outbox') return { provider };
+  const smtpUrl = env['SMTP_URL'] ?? '';
+  if (!/^smtps?:$/.test(URL.parse(smtpUrl)?.protocol ?? '')) throw new ConfigError('SMTP_URL must be an address such as smtp://user:password@mail.example.com:587 when MAIL_PROVIDER is smtp');
+  return { provider, url: smtpUrl };
+}
+
+function mailKey(env: Environment): Config['mailKey'] {
+  const selector = env['MAIL_DKIM_SELECTOR'] ?? 'switchboard';
+  if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(selector)) throw new ConfigError(`MAIL_DKIM_SELECTOR must be a name in DNS such as switchboard, not ${selector}`);
+  const file = env['MAIL_DKIM_KEY_FILE'];
+  return file === undefined ? undefined : { file, selector };
+}
+
+function smtpSettings(env: Environment): Config['smtp'] {
+  const listen = env['SMTP_LISTEN'] ?? '';
+  const certFile = env['SMTP_TLS_CERT'] ?? '';
+  const keyFile = env['SMTP_TLS_KEY'] ?? '';
+  if ((certFile === '') !== (keyFile === '')) throw new ConfigError('SMTP_TLS_CERT and SMTP_TLS_KEY name two PEM files and must be set together');
+  if (listen === '') return undefined;
+  const [, address = '', port = ''] = /^(.+):(\d{1,5})$/.exec(listen) ?? [];
+  if (address === '' || Number(port) > 65_535) throw new ConfigError(`SMTP_LISTEN must be an address and a port, such as 0.0.0.0:25, not ${listen}`);
+  return { host: address.replace(/^\[|\]$/g, ''), port: Number(port), tls: certFile === '' ? undefined : { certFile, keyFile } };
+}
+
+function dnsServers(env: Environment): readonly string[] | undefined {
+  const text = env['DNS_SERVERS'] ?? '';
+  if (text === '') return undefined;
+  const servers = text.split(',').map((server) => server.trim());
+  for (const server of servers) {
+    const [, bracketed, plain] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([^:]+)(?::\d{1,5})?)$/.exec(server) ?? [];
+    if (isIP(bracketed ?? plain ?? server) === 0) throw new ConfigError(`DNS_SERVERS must be addresses such as 1.1.1.1 or 127.0.0.1:5353, parted by commas, not ${text}`);
+  }
+  return servers;
+}
+
+const hostName = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+/** What ends in a number is an IPv4 address, or meant to be one (WHATWG URL standard). */
+const endsInNumber = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
+
+function isHostName(text: string): boolean {
+  return hostName.test(text) && !endsInNumber.test(text);
+}
+
+/** The host of BASE_URL may be one that no mail could be sent to, such as an IP address; nobody who takes no mail needs to care. */
+function mailHostOf(env: Environment, baseHost: string): string {
+  const text = (env['MAIL_HOST'] ?? '').toLowerCase();
+  if (text === '') return isHostName(baseHost) ? baseHost : 'localhost';
+  if (!isHostName(text)) throw new ConfigError(`MAIL_HOST must be a host name such as mail.example.com, not ${text}`);
+  return text;
+}
+
+function tlsFiles(env: Environment): TlsFiles | undefined {
+  const certFile = env['TLS_CERT_FILE'];
+  const keyFile = env['TLS_KEY_FILE'];
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  if (certFile === undefined) throw new ConfigError('TLS_CERT_FILE must be set when TLS_KEY_FILE is');
+  if (keyFile === undefined) throw new ConfigError('TLS_KEY_FILE must be set when TLS_CERT_FILE is');
+  return { certFile, keyFile };
+}
+
+function carrierSettings(env: Environment): CarrierConfig {
+  const provider = oneOf(env, 'CARRIER_PROVIDER', ['simulated', 'twilio', 'none'], 'simulated');
+  if (provider !== 'twilio') return { provider };
+  return {
+    provider,
+    accountSid: matching(env, 'TWILIO_ACCOUNT_SID', /^AC[0-9a-fA-F]{32}$/, 'must be AC and 32 hex digits when CARRIER_PROVIDER is twilio'),
+    authToken: matching(env, 'TWILIO_AUTH_TOKEN', /^\S{16,}$/, 'must be the auth token of the account when CARRIER_PROVIDER is twilio'),
+    smsFrom: env['TWILIO_SMS_FROM'] === undefined ? null : matching(env, 'TWILIO_SMS_FROM', /^(\+[1-9]\d{6,14}|MG[0-9a-fA-F]{32})$/, 'must be a number such as +14155550123 or a messaging service (MG…) when CARRIER_PROVIDER is twilio'),
+    voiceFrom: voiceFrom(env),
+    apiUrl: url(env, 'TWILIO_API_URL', 'https://api.twilio.com'),
+    pricingUrl: url(env, 'TWILIO_PRICING_URL', 'https://pricing.twilio.com'),
+  };
+}
+
+function billingSettings(env: Environment): BillingConfig {
+  const provider = oneOf(env, 'BILLING_PROVIDER', ['local', 'stripe'], 'local');
+  const apiUrl = url(env, 'STRIPE_API_URL', 'https://api.stripe.com');
+  const trialDays = integer(env, 'TRIAL_DAYS', { fallback: 14, min: 1, max: 730 });
+  if (provider === 'local') return { provider };
+  return {
+    provider,
+    secretKey: matching(env, 'STRIPE_SECRET_KEY', /^[sr]k_(test|live)_\w+$/, 'must be a key such as sk_live_… when BILLING_PROVIDER is stripe'),
+    webhookSecret: matching(env, 'STRIPE_WEBHOOK_SECRET', /^whsec_\S+$/, 'must be the signing secret of the webhook (whsec_…) when BILLING_PROVIDER is stripe'),
+    apiUrl,
+    trialDays,
+  };
+}
+
+/** A number that texts calls too, unless another is named. */
+function voiceFrom(env: Environment): string | null {
+  if (env['TWILIO_VOICE_FROM'] !== undefined) return matching(env, 'TWILIO_VOICE_FROM', e164, 'must be a number such as +14155550123 when CARRIER_PROVIDER is twilio');
+  return e164.test(env['TWILIO_SMS_FROM'] ?? '') ? (env['TWILIO_SMS_FROM'] ?? null) : null;
+}
+
+const e164 = /^\+[1-9]\d{6,14}$/;
+
+function matching(env: Environment, name: string, shape: RegExp, rule: string): string {
+  const text = env[name] ?? '';
+  // Its text may be a secret, so the message does not repeat it.
+  if (!shape.test(text)) throw new ConfigError(`${name} ${rule}`);
+  return text;
+}
+
+/** Where strangers would send at the operator's cost, no further than a new service does, until the operator says where to. */
+function verifyCountries(env: Environment, { isPaidByOperator }: { isPaidByOperator: boolean }): readonly string[] | undefined {
+  const text = env['VERIFY_COUNTRIES'];
+  if (text === undefined) return isPaidByOperator ? defaultCountries : undefined;
+  if (text.trim() === '*') return undefined;
+  const countries = text.split(',').map((part) => part.trim().toUpperCase());
+  const wrong = countries.find((country) => !/^[A-Z]{2}$/.test(country));
+  if (wrong !== undefined) throw new ConfigError(`VERIFY_COUNTRIES must be * or countries such as US,CA,DE (ISO 3166), not ${text}`);
+  return [...new Set(countries)];
+}
+
+function clientIds(env: Environment, name: string): readonly string[] {
+  const ids = (env[name] ?? '').split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
+  const wrong = ids.find((id) => !/^app_[A-Za-z0-9_-]+$/.test(id));
+  if (wrong !== undefined) throw new ConfigError(`${name} must be client ids (app_...) parted by commas, not ${wrong}`);
+  return ids;
+}
+
+function integer(env: Environment, name: string, rule: { fallback: number; min: number; max: number }): number {
+  const value = number(env, name, rule);
+  if (!Number.isInteger(value)) throw new ConfigError(`${name} must be a whole number, not ${env[name]}`);
+  return value;
+}
+
+function number(env: Environment, name: string, rule: { fallback: number; min: number; max: number }): number {
+  const text = env[name];
+  if (text === undefined) return rule.fallback;
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(value) || value < rule.min || value > rule.max) throw new ConfigError(`${name} must be a number from ${rule.min} to ${rule.max}, not ${text}`);
+  return value;
+}
+
+function oneOf<Choice extends string>(env: Environment, name: string, choices: readonly Choice[], fallback: Choice): Choice {
+  const text = env[name];
+  if (text === undefined) return fallback;
+  const choice = choices.find((one) => one === text);
+  if (choice === undefined) throw new ConfigError(`${name} must be one of ${choices.join(', ')}, not ${text}`);
+  return choice;
+}
+
+function flag(env: Environment, name: string): boolean {
+  return ['1', 'true', 'on'].includes(oneOf(env, name, ['1', 'true', 'on', '0', 'false', 'off'], 'off'));
+}
+
+/** One, where it is only said that there is one. */
+function proxies(env: Environment, name: string): number {
+  const text = env[name];
+  if (text !== undefined && /^[1-9]$/.test(text)) return Number(text);
+  const words = ['true', 'on', '0', 'false', 'off'];
+  if (text !== undefined && !words.includes(text)) throw new ConfigError(`${name} must be off, on, or how many proxies there are (1 to 9), not ${text}`);
+  return text === 'true' || text === 'on' ? 1 : 0;
+}
+
+function secret(env: Environment, name: string): string | undefined {
+  const text = env[name];
+  if (text !== undefined && text.length < minSecretChars) throw new ConfigError(`${name} must have at least ${minSecretChars} characters`);
+  return text;
+}
+
+function address(env: Environment, name: string, fallback: string): string {
+  const text = env[name] ?? fallback;
+  const [localPart = '', host = '', ...more] = text.split('@');
+  if (!/^[^\s<>,"]+$/.test(localPart) || more.length > 0 || !isHostName(domainToASCII(host))) throw new ConfigError(`${name} must be a mail address, such as support@example.com, not ${text}`);
+  return text;
+}
+
+/** Of proxies that say it unasked. */
+const usualCountryHeaders = ['cf-ipcountry', 'x-vercel-ip-country'];
+
+/** Anybody can send a header: only what comes through a trusted proxy is believed. */
+function geoSettings(env: Environment): Config['geo'] {
+  const database = env['GEO_DB'];
+  const header = env['GEO_COUNTRY_HEADER']?.toLowerCase();
+  const isTrusted = proxies(env, 'TRUST_PROXY') > 0;
+  if (header === 'none') return { database, countryHeaders: [] };
+  if (header !== undefined && !/^[a-z0-9-]{1,100}$/.test(header)) throw new ConfigError(`GEO_COUNTRY_HEADER must be the name of a header, such as CF-IPCountry, or none, not ${header}`);
+  if (header !== undefined && !isTrusted) throw new ConfigError('GEO_COUNTRY_HEADER must come with TRUST_PROXY: without a proxy in front anybody could send it');
+  return { database, countryHeaders: header !== undefined ? [header] : isTrusted ? usualCountryHeaders : [] };
+}
+
+function url(env: Environment, name: string, fallback: string): string {
+  const text = env[name] ?? fallback;
+  const parsed = URL.parse(text);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.search !== '' || parsed.hash !== '') throw new ConfigError(`${name} must be an http or https address, not ${text}`);
+  return text.replace(/\/+$/, '');
+}
+
+/** What is counted over hours and days; undefined when nothing is. */
+export function ceilingsOf({ rateLimits, ceilings }: Pick<Config, 'rateLimits' | 'ceilings'>): Config['ceilings'] | undefined {
+  return rateLimits ? ceilings : undefined;
+}
+
+/** Whether nobody but this machine reaches it, as far as its settings tell: behind a proxy BASE_URL says otherwise. */
+export function isForThisMachine({ host, baseUrl }: Pick<Config, 'host' | 'baseUrl'>): boolean {
+  return isLoopback(host) && isLoopback(new URL(baseUrl).hostname);
+}
+
+/** A name of the machine that asks, whichever that is (RFC 6761 §6.3). */
+export function isLoopback(host: string): boolean {
+  return /^(?:127(?:\.\d{1,3}){3}|\[?::1\]?|(?:.+\.)?localhost)$/.test(host);
+}

@@ -1,0 +1,153 @@
+// The data folder: taken by one process at a time, and home of the secrets that the service makes for itself, readable by
+// its own user alone.
+
+import { randomBytes } from 'node:crypto';
+import { chmodSync, closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { lockFile, makeFolder, syncFile, syncFolder } from '../../store/database.ts';
+
+/** Another process uses the data folder. */
+export class DataFolderInUse extends Error {
+  override readonly name = 'DataFolderInUse';
+}
+
+/** The data folder cannot be made or written to, or what is in it is damaged. */
+export class DataFolderUnusable extends Error {
+  override readonly name = 'DataFolderUnusable';
+}
+
+const secretBytes = 48;
+/** A secret that is shorter was not written to its end. */
+const minSecretChars = 32;
+
+/** Says in a data folder that something was begun which must be done to its end before anybody serves it. */
+const unfinishedName = 'unfinished';
+
+export interface HeldDataFolder {
+  /** What others on the machine can still read, since it is not this user's to close. */
+  readonly openToOthers: readonly string[];
+  release(): void;
+}
+
+/** Makes the folder if need be and takes it for this process until it ends, however it ends. Throws DataFolderInUse, DataFolderUnusable. */
+export function takeDataFolder(dataDir: string): HeldDataFolder {
+  const lock = holdDataFolder(dataDir);
+  const deed = unfinishedDeed(dataDir);
+  if (deed === undefined) return lock;
+  lock.release();
+  throw new DataFolderUnusable(`in the data folder ${dataDir} something was begun and not finished; do it again: switchboard ${deed}`);
+}
+
+/** The same for who may find something unfinished there. */
+export function holdDataFolder(dataDir: string): HeldDataFolder {
+  try {
+    makeFolder(dataDir);
+    const lock = lockFile(join(dataDir, 'lock')) ?? inUse(dataDir);
+    return { release: () => lock.release(), openToOthers: closeToOthers(dataDir) };
+  } catch (cause) {
+    if (cause instanceof DataFolderInUse) throw cause;
+    throw new DataFolderUnusable(`the data folder ${dataDir} cannot be used: ${messageOf(cause)}`, { cause });
+  }
+}
+
+const forOthers = 0o077;
+
+/** Takes from others what an earlier version, or whoever made the folder, let them read. A folder in it that is closed is not looked into. Returns what could not be closed. */
+function closeToOthers(dataDir: string): string[] {
+  const left: string[] = [];
+  const close = (path: string, { isWhole }: { isWhole: boolean }): void => {
+    try {
+      const found = statSync(path);
+      const isOpen = (found.mode & forOthers) !== 0;
+      if (found.isDirectory() && (isOpen || isWhole)) for (const entry of readdirSync(path, { withFileTypes: true })) if (isWhole || !entry.isSymbolicLink()) close(join(path, entry.name), { isWhole: false });
+      // A folder comes after what is in it: one that is closed has been done to the end.
+      if (isOpen) chmodSync(path, found.mode & ~forOthers);
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      // Gone since it was listed, or a link to nowhere.
+      if (code === 'ENOENT' || code === 'ELOOP') return;
+      // Somebody else's. What is in such a folder is nothing of ours either.
+      if (code !== 'EPERM' && (isWhole || code !== 'EACCES')) throw error;
+      left.push(path);
+    }
+  };
+  close(dataDir, { isWhole: true });
+  return left;
+}
+
+/** The command that was begun and not finished in this folder. */
+export function unfinishedDeed(dataDir: string): string | undefined {
+  try {
+    return readFileSync(join(dataDir, unfinishedName), 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Does what must not be seen half done: until it is, however often it is interrupted, nobody serves the folder. `deed` is the command that does it again. */
+export async function doWhole<Result>(dataDir: string, deed: string, act: () => Promise<Result>): Promise<Result> {
+  const path = join(dataDir, unfinishedName);
+  writeFileSync(path, `${deed}\n`, { mode: 0o600 });
+  syncFile(path);
+  syncFolder(dataDir);
+  const result = await act();
+  rmSync(path);
+  syncFolder(dataDir);
+  return result;
+}
+
+/** True when another process holds the folder. Throws DataFolderUnusable. */
+export function isInUse(dataDir: string): boolean {
+  try {
+    holdDataFolder(dataDir).release();
+    return false;
+  } catch (error) {
+    if (error instanceof DataFolderInUse) return true;
+    throw error;
+  }
+}
+
+/** The secret in the file at `path`; undefined when there is none. Throws DataFolderUnusable. */
+export function readKeptSecret(path: string): string | undefined {
+  let secret: string;
+  try {
+    secret = readFileSync(path, 'utf8').trim();
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new DataFolderUnusable(`${path} cannot be used: ${messageOf(cause)}`, { cause });
+  }
+  if (secret.length < minSecretChars) throw new DataFolderUnusable(`${path} is damaged: bring it back from a backup, or remove it and have another made: switchboard repair --accept-keys`);
+  return secret;
+}
+
+/** Complete under its name or not there, whenever the power goes; mode 0600. Throws DataFolderUnusable. */
+export function makeKeptSecret(path: string): string {
+  try {
+    return makeSecret(path);
+  } catch (cause) {
+    throw new DataFolderUnusable(`${path} cannot be used: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function makeSecret(path: string): string {
+  const secret = randomBytes(secretBytes).toString('base64url');
+  const file = openSync(`${path}.part`, 'w', 0o600);
+  try {
+    writeSync(file, `${secret}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(`${path}.part`, path);
+  syncFolder(dirname(path));
+  return secret;
+}
+
+function inUse(dataDir: string): never {
+  throw new DataFolderInUse(`the data folder ${dataDir} is in use by another process`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

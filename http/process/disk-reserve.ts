@@ -1,0 +1,78 @@
+// How much room the disk of the data folder has, and whether that has come down to the reserve: room that is kept for what existing workspaces
+// go on with, messages above all. What takes much of it (new workspaces, files, crawls) asks first and is refused. A look a second, off
+// the loop, so that what arrives between two looks is far less than the reserve.
+
+import { statfsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { refuse } from '../../engine/errors.ts';
+import type { Clock, Timer } from '../../engine/runtime/clock.ts';
+import type { Log } from '../../engine/runtime/log.ts';
+
+const lookEveryMs = 1000;
+/** There is room again when so much of the reserve is free beside it: not in turn with every file that comes and goes. */
+const regained = 0.1;
+
+export interface DiskReserveOptions {
+  readonly folder: string;
+  /** 0: none is kept. */
+  readonly reserveBytes: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class DiskReserve {
+  readonly #options: DiskReserveOptions;
+  #freeBytes: number;
+  #hasRoom = true;
+  #timer: Timer | undefined;
+  #isStopped = false;
+
+  constructor(options: DiskReserveOptions) {
+    this.#options = options;
+    this.#freeBytes = bytesOf(statfsSync(options.folder));
+    this.#judge();
+  }
+
+  /** What this process may still write. */
+  get freeBytes(): number {
+    return this.#freeBytes;
+  }
+
+  get hasRoom(): boolean {
+    return this.#hasRoom;
+  }
+
+  watch(): void {
+    if (this.#isStopped) return;
+    this.#timer = this.#options.clock.after(lookEveryMs, () => {
+      // A look that fails leaves what the last one saw.
+      statfs(this.#options.folder).then((found) => { this.#freeBytes = bytesOf(found); }, () => undefined).then(() => {
+        this.#judge();
+        this.watch();
+      });
+    });
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+  }
+
+  /** Refuses service_unavailable. */
+  requireRoom(): void {
+    if (!this.#hasRoom) refuse('service_unavailable', { message: 'The disk is nearly full: nothing large is taken until there is more room. Messages go on.' });
+  }
+
+  #judge(): void {
+    const { reserveBytes, log } = this.#options;
+    const free = this.#freeBytes;
+    const had = this.#hasRoom;
+    this.#hasRoom = free > (had ? reserveBytes : reserveBytes * (1 + regained)) || reserveBytes === 0;
+    if (had && !this.#hasRoom) log.error({ freeBytes: free, reserveBytes }, 'the disk is down to its reserve: new workspaces, files, crawls and backups are refused, messages go on; make room');
+    if (!had && this.#hasRoom) log.info({ freeBytes: free, reserveBytes }, 'the disk has room again');
+  }
+}
+
+function bytesOf({ bavail, bsize }: { bavail: number; bsize: number }): number {
+  return bavail * bsize;
+}

@@ -1,0 +1,112 @@
+// Whether what lies in the data folder belongs together: directory.db, the workspaces' files, and the key that sealed their secrets.
+// Where nobody could be served rightly the service does not start; what concerns some workspaces is told in the log, each by its id,
+// and in sum by /readyz and /metrics, and the others are served.
+
+import { existsSync, statSync } from 'node:fs';
+import type { Log } from '../../engine/runtime/log.ts';
+import { opens, type Opener } from '../../engine/operations/sealed-proof.ts';
+import { directoryPath, workspaceIdsIn, workspacePath } from '../../engine/operations/soundness.ts';
+import type { Database } from '../../store/database.ts';
+import { directoryWorkspaces } from '../../store/directory/directory.ts';
+import type { Glance } from '../../store/glance.ts';
+import { DataFolderUnusable } from './data-folder.ts';
+
+type FaultKind = 'missing' | 'empty' | 'unknown' | 'unopened';
+
+interface Fault {
+  /** For the log. */
+  readonly text: string;
+  /** For who asks /readyz, who is told no id. */
+  summary(count: number): string;
+}
+
+const workspaces = (count: number): string => (count === 1 ? 'one workspace' : `${count} workspaces`);
+
+const faults: Readonly<Record<FaultKind, Fault>> = {
+  missing: {
+    text: 'the file of a workspace that directory.db knows is missing; nobody of it is served. Bring it back from a backup, or give it up: switchboard repair --forget-missing',
+    summary: (count) => `${workspaces(count)} without a file: bring it back from a backup, or switchboard repair --forget-missing`,
+  },
+  empty: {
+    text: 'the file of a workspace holds nothing; nobody of it is served. Bring it back from a backup',
+    summary: (count) => `${workspaces(count)} with an empty file: bring it back from a backup`,
+  },
+  unknown: {
+    text: 'directory.db does not know a workspace whose file is there, so nobody of it can sign in; it may be older than the file. Write it anew from the files: switchboard repair',
+    summary: (count) => `${workspaces(count)} that directory.db does not know: switchboard repair`,
+  },
+  unopened: {
+    text: 'what is sealed in the file of a workspace was sealed with another key than the present one; bring that one back, or make the secrets of this workspace anew. switchboard verify counts them',
+    summary: (count) => `${workspaces(count)} with secrets that another key sealed: switchboard verify`,
+  },
+};
+
+/** Throws DataFolderUnusable when there are workspaces and no directory.db. */
+export function requireDirectory(dataDir: string): void {
+  if (!existsSync(directoryPath(dataDir)) && workspaceIdsIn(dataDir).length > 0) throw noDirectory(dataDir, 'has no directory.db');
+}
+
+/** Throws DataFolderUnusable when directory.db knows none of the workspaces that are there. */
+export function requireKnown(dataDir: string, directory: Database): void {
+  const known = new Set(directoryWorkspaces(directory).map(({ id }) => id));
+  const ids = workspaceIdsIn(dataDir);
+  if (ids.length > 0 && !ids.some((id) => known.has(id))) throw noDirectory(dataDir, 'has a directory.db that knows none of them');
+}
+
+function noDirectory(dataDir: string, fault: string): DataFolderUnusable {
+  const { length } = workspaceIdsIn(dataDir);
+  return new DataFolderUnusable(`the data folder ${dataDir} holds the ${length === 1 ? 'file of a workspace' : `files of ${length} workspaces`} and ${fault}, so nobody could sign in; bring it back from a backup, or write it anew from the files: switchboard repair`);
+}
+
+export class FolderFaults {
+  readonly #dataDir: string;
+  readonly #log: Log;
+  readonly #found: Readonly<Record<FaultKind, Set<string>>> = { missing: new Set(), empty: new Set(), unknown: new Set(), unopened: new Set() };
+
+  constructor({ dataDir, log }: { dataDir: string; log: Log }) {
+    this.#dataDir = dataDir;
+    this.#log = log;
+  }
+
+  /** Holds the list of workspaces against the files, both ways. */
+  compare(directory: Database): void {
+    const files = new Set(workspaceIdsIn(this.#dataDir));
+    const known = new Set<string>();
+    for (const { id, reservedAt } of directoryWorkspaces(directory)) {
+      known.add(id);
+      // What is on its way may have none yet.
+      if (reservedAt !== null) continue;
+      if (!files.has(id)) this.#note('missing', id);
+      else if (statSync(workspacePath(this.#dataDir, id)).size === 0) this.#note('empty', id);
+    }
+    for (const id of files) if (!known.has(id)) this.#note('unknown', id);
+  }
+
+  /** Looks at what was seen of the file of a workspace that directory.db knows. */
+  judge(workspaceId: string, glance: Glance, box: Opener): void {
+    if (glance.state !== 'current') return;
+    if (glance.workspaceId === undefined) this.#note('empty', workspaceId);
+    else if (glance.sealed !== undefined && !opens(box, workspaceId, glance.sealed)) this.#note('unopened', workspaceId);
+  }
+
+  get count(): number {
+    return this.#kinds().reduce((sum, [, ids]) => sum + ids.size, 0);
+  }
+
+  /** In sum, without an id. */
+  get lines(): string[] {
+    return this.#kinds().flatMap(([kind, ids]) => (ids.size === 0 ? [] : [faults[kind].summary(ids.size)]));
+  }
+
+  #kinds(): [FaultKind, Set<string>][] {
+    // A file that was brought back is served.
+    for (const id of this.#found.missing) if (existsSync(workspacePath(this.#dataDir, id))) this.#found.missing.delete(id);
+    return (['missing', 'empty', 'unknown', 'unopened'] as const).map((kind) => [kind, this.#found[kind]]);
+  }
+
+  #note(kind: FaultKind, workspaceId: string): void {
+    if (this.#found[kind].has(workspaceId)) return;
+    this.#found[kind].add(workspaceId);
+    this.#log.error({ workspaceId }, faults[kind].text);
+  }
+}

@@ -1,0 +1,111 @@
+// The two keys of a data folder: each from the environment, or from a file beside the data that is made when the folder is new.
+// directory.db remembers by which keys the folder was served, so that one that is gone, or another one, is noticed before anything is
+// signed or sealed with it. What makes or changes nothing of a folder asks standOf() alone.
+
+import { hkdfSync } from 'node:crypto';
+import { join } from 'node:path';
+import type { Log } from '../../engine/runtime/log.ts';
+import { type Opener, provesKey } from '../../engine/operations/sealed-proof.ts';
+import { secretsKeyName, workspaceIdsIn } from '../../engine/operations/soundness.ts';
+import type { Database } from '../../store/database.ts';
+import { directoryWorkspaces } from '../../store/directory/directory.ts';
+import { findFolderKey, type FolderKeyName, putFolderKey } from '../../store/directory/folder-keys.ts';
+import { DataFolderUnusable, makeKeptSecret, readKeptSecret } from './data-folder.ts';
+
+export interface FolderKeys {
+  /** Signs tokens and links. */
+  readonly jwtSecret: string;
+  /** Seals what must be used again. */
+  readonly secretsKey: string;
+}
+
+export interface KeyedFolder {
+  readonly dataDir: string;
+  /** directory.db, which is written to when keys are taken. */
+  readonly directory: Database;
+  /** From the environment; undefined: kept in the folder. */
+  readonly given: { readonly jwtSecret: string | undefined; readonly secretsKey: string | undefined };
+  /** Opens what this key sealed. */
+  boxOf(key: string): Opener;
+}
+
+/**
+ * How a key stands: the folder is `new` to it (nothing was signed or sealed, as far as can be known), it is the `same` as before, it is
+ * `gone`, or `another` one.
+ */
+export type KeyStand = 'new' | 'same' | 'gone' | 'another';
+
+interface FolderKey {
+  readonly name: FolderKeyName;
+  readonly file: string;
+  readonly setting: string;
+  /** What comes of going on with another. */
+  readonly loss: string;
+}
+
+export const folderKeyList: readonly FolderKey[] = [
+  { name: 'jwt', file: 'jwt-secret', setting: 'JWT_SECRET', loss: 'which signs everybody out and parts customers from the chats in their browsers' },
+  { name: 'secrets', file: secretsKeyName, setting: 'SECRETS_KEY', loss: 'which loses what the former one sealed: secrets of webhooks, apps, shops and inbound mail, DKIM keys, authenticators' },
+];
+
+const fingerprintBytes = 16;
+
+/** Of which no key can be had. */
+function fingerprintOf(key: string, name: FolderKeyName): string {
+  return Buffer.from(hkdfSync('sha256', key, '', `switchboard fingerprint ${name}`, fingerprintBytes)).toString('base64url');
+}
+
+/** Throws DataFolderUnusable when its file is damaged. */
+export function standOf({ dataDir, directory, given, boxOf }: KeyedFolder, { name, file }: FolderKey): { stand: KeyStand; key: string | undefined } {
+  const key = (name === 'jwt' ? given.jwtSecret : given.secretsKey) ?? readKeptSecret(join(dataDir, file));
+  const known = findFolderKey(directory, name);
+  if (known !== undefined) return { key, stand: key === undefined ? 'gone' : fingerprintOf(key, name) === known ? 'same' : 'another' };
+  // Nothing is in the folder yet, or an older program wrote it, which remembered no key: nothing shows what signed tokens.
+  if (name === 'jwt' || !hasWorkspaces(dataDir, directory)) return { key, stand: 'new' };
+  const isProved = provesKey(dataDir, key === undefined ? undefined : boxOf(key));
+  if (isProved === undefined) return { key, stand: 'new' };
+  return { key, stand: isProved ? 'same' : key === undefined ? 'gone' : 'another' };
+}
+
+function hasWorkspaces(dataDir: string, directory: Database): boolean {
+  return directoryWorkspaces(directory).length > 0 || workspaceIdsIn(dataDir).length > 0;
+}
+
+/** What is wrong with a key, and what to do about it; undefined when nothing is. */
+export function keyFault(dataDir: string, { file, setting, loss }: FolderKey, stand: KeyStand): string | undefined {
+  if (stand === 'same' || stand === 'new') return undefined;
+  const fault = stand === 'gone' ? `the data folder ${dataDir} has no ${file} any more, and ${setting} is not set` : `${setting}, or ${file} in the data folder ${dataDir}, is another than before`;
+  return `${fault}; bring the former one back, or go on with another, ${loss}: switchboard repair --accept-keys`;
+}
+
+/** Made where the folder is new, and remembered. A changed JWT_SECRET is taken, and told of. Throws DataFolderUnusable when a key is gone, or another one than what sealed. */
+export function takeKeys(folder: KeyedFolder & { readonly log: Log }): FolderKeys {
+  const keyOf = (one: FolderKey): string => {
+    const { stand, key } = standOf(folder, one);
+    const fault = keyFault(folder.dataDir, one, stand);
+    if (fault !== undefined && (one.name === 'secrets' || stand === 'gone')) throw new DataFolderUnusable(fault);
+    // Changing it is how an operator signs everybody out.
+    const isAnother = stand === 'another' || (one.name === 'jwt' && key === undefined && hasWorkspaces(folder.dataDir, folder.directory));
+    if (isAnother) folder.log.error({ setting: one.setting }, 'the key that signs tokens is another than before: everybody is signed out; if that was not meant, bring the former one back');
+    return remembered(folder, one, { stand, key });
+  };
+  return keysBy(keyOf);
+}
+
+/** Takes the keys as they are, and makes those that are gone. */
+export function acceptKeys(folder: KeyedFolder): FolderKeys {
+  return keysBy((one) => remembered(folder, one, standOf(folder, one)));
+}
+
+function keysBy(keyOf: (one: FolderKey) => string): FolderKeys {
+  const [jwtSecret = '', secretsKey = ''] = folderKeyList.map(keyOf);
+  return { jwtSecret, secretsKey };
+}
+
+function remembered({ dataDir, directory }: KeyedFolder, { name, file }: FolderKey, { stand, key }: ReturnType<typeof standOf>): string {
+  const taken = key ?? makeKeptSecret(join(dataDir, file));
+  const fingerprint = fingerprintOf(taken, name);
+  // Written each time it is not there, which an older program's folder has in common with a new one.
+  if (stand !== 'same' || findFolderKey(directory, name) === undefined) putFolderKey(directory, { name, fingerprint });
+  return taken;
+}

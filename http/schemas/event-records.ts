@@ -1,0 +1,51 @@
+// The record that each event carries, by its schema: for the documents, and for telling it to who may not have all of it.
+
+import Type, { type TSchema } from 'typebox';
+import { events, type EventType, isEventType, scopeOfEvent } from '../../engine/events.ts';
+import { allows, type Grant } from '../../engine/rights/scopes.ts';
+import { Department, SavedReply, Workspace, WorkspaceSettings } from './records.ts';
+import { Agent, Call, Conversation, CustomerConversation, GoalCompletion, KbJob, Message, Note, Read, Site, Visitor } from './shared.ts';
+import { type LeaveOut, leaverOf } from './scoped-members.ts';
+
+type RecordName = (typeof events)[EventType]['data'];
+
+const records: Record<RecordName, TSchema> = {
+  conversation: Conversation,
+  message: Message,
+  read: Read,
+  note: Note,
+  call: Call,
+  agent: Agent,
+  department: Department,
+  workspace: Workspace,
+  settings: WorkspaceSettings,
+  site: Site,
+  savedReply: SavedReply,
+  visitor: Visitor,
+  job: KbJob,
+  completion: GoalCompletion,
+};
+
+/** The `data` of an event, as agents get it. */
+export function dataSchema(type: EventType): TSchema {
+  const { data } = events[type];
+  return Type.Object({ [data]: records[data] });
+}
+
+/** As the customer gets it. */
+export function customerDataSchema(type: EventType): TSchema {
+  return events[type].data === 'conversation' ? Type.Object({ conversation: CustomerConversation }) : dataSchema(type);
+}
+
+const leavers = new Map<RecordName, LeaveOut | undefined>();
+
+function leaverFor(name: RecordName): LeaveOut | undefined {
+  if (!leavers.has(name)) leavers.set(name, leaverOf(Type.Object({ [name]: records[name] })));
+  return leavers.get(name);
+}
+
+/** An event's data as a key or an app may be told it; undefined when that is nothing. What is of no event of the catalogue is told as it is. */
+export function toldData(type: string, data: unknown, grant: Pick<Grant, 'scopes'>): unknown {
+  if (!isEventType(type)) return data;
+  return allows(grant, scopeOfEvent(type)) ? (leaverFor(events[type].data)?.(data, grant) ?? data) : undefined;
+}

@@ -1,0 +1,78 @@
+// Members of records that need a scope of their own, beside that of the route that answers with the record: marked in the schema, so
+// that it documents them, and left out of what a key or an app is told, by whatever way. Who signed in is told everything. Decisions
+// "Settled after the audit".
+
+import Type, { type TSchema } from 'typebox';
+import { allows, type Grant, type Scope } from '../../engine/rights/scopes.ts';
+
+/** `*`: what no scope opens but a key for everything. */
+export type MemberScope = Scope | '*';
+
+/** Tells what a grant may be told of a value. Never changes the value, which may be an actor's state. */
+export type LeaveOut = (value: unknown, grant: Pick<Grant, 'scopes'>) => unknown;
+
+/** Who reads a reply in parts may have no more of it: the connection is torn, so that the rest is missed. */
+export class RightsEnded extends Error {
+  override readonly name = 'RightsEnded';
+
+  constructor() {
+    super('who asked for this may have no more of it');
+  }
+}
+
+const mark = 'x-scope';
+
+/** A member that is there for who has the scope, and for who signed in. */
+export function behind<Schema extends TSchema>(scope: MemberScope, schema: Schema) {
+  // A copy with what TypeBox hides in a schema, which a spread would lose.
+  const copy: Schema & { description?: string } = Object.defineProperties(Object.create(null), Object.getOwnPropertyDescriptors(schema));
+  const rule = scope === '*' ? 'Left out for apps, and for keys that are not for everything.' : `Left out for a key or an app without ${scope}.`;
+  return Type.Optional(Object.assign(copy, { [mark]: scope, description: copy.description === undefined ? rule : `${copy.description} ${rule}` }));
+}
+
+interface Shape {
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly items?: Shape;
+  readonly anyOf?: readonly Shape[];
+  readonly [mark]?: MemberScope;
+}
+
+interface Member {
+  readonly scope: MemberScope | undefined;
+  readonly within: LeaveOut | undefined;
+}
+
+/** Undefined for a schema without such members. */
+export function leaverOf(schema: TSchema): LeaveOut | undefined {
+  // JSON Schema as TypeBox keeps it.
+  return leaverOfShape(schema as Shape);
+}
+
+function leaverOfShape(shape: Shape): LeaveOut | undefined {
+  if (shape.items !== undefined) {
+    const ofItem = leaverOfShape(shape.items);
+    return ofItem && ((value, grant) => (Array.isArray(value) ? value.map((item) => ofItem(item, grant)) : value));
+  }
+  if (shape.anyOf !== undefined) {
+    const [one, ...others] = shape.anyOf.flatMap((member) => leaverOfShape(member) ?? []);
+    if (others.length > 0) throw new Error('a choice between records with members of their own scope cannot be told apart');
+    return one;
+  }
+  const members = new Map<string, Member>();
+  for (const [name, field] of Object.entries(shape.properties ?? {})) {
+    const member: Member = { scope: field[mark], within: leaverOfShape(field) };
+    if (member.scope !== undefined || member.within !== undefined) members.set(name, member);
+  }
+  return members.size === 0 ? undefined : (value, grant) => withoutMembers(value, members, grant);
+}
+
+function withoutMembers(value: unknown, members: ReadonlyMap<string, Member>, grant: Pick<Grant, 'scopes'>): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const told: Record<string, unknown> = { ...value };
+  for (const [name, { scope, within }] of members) {
+    if (!(name in told)) continue;
+    if (scope !== undefined && !allows(grant, scope === '*' ? null : scope)) delete told[name];
+    else if (within !== undefined) told[name] = within(told[name], grant);
+  }
+  return told;
+}

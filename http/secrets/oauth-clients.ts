@@ -1,0 +1,97 @@
+// Apps at the edge: found by their client id wherever they are registered, and known by their secret. Secrets are made, sealed and
+// opened here alone. RFC 6749 §2.3.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { findClient, workspaceOfClient } from '../../engine/platform/oauth-apps.ts';
+import type { TokenRefusal } from '../../engine/platform/oauth.ts';
+import { systemCaller } from '../../engine/runtime/command.ts';
+import { type Scope, scopeNames } from '../../engine/rights/scopes.ts';
+import type { OAuthAppRecord } from '../../store/platform/oauth-apps.ts';
+import type { Services } from '../services.ts';
+
+export interface Client {
+  readonly app: OAuthAppRecord;
+  /** Where it is registered. */
+  readonly workspaceId: string;
+}
+
+const secretBytes = 32;
+
+export function freshClientSecret({ ids, secrets }: Pick<Services, 'ids' | 'secrets'>, clientId: string): { clientSecret: string; sealedSecret: string } {
+  const clientSecret = `ocs_${ids.secret(secretBytes)}`;
+  return { clientSecret, sealedSecret: secrets.seal(clientSecret, sealedAs(clientId)) };
+}
+
+export function openClientSecret({ secrets }: Pick<Services, 'secrets'>, clientId: string, sealedSecret: string): string {
+  return secrets.open(sealedSecret, sealedAs(clientId));
+}
+
+export function clientOf({ engine }: Pick<Services, 'engine'>, clientId: string | undefined): Client | undefined {
+  const workspaceId = clientId === undefined ? undefined : workspaceOfClient(clientId);
+  const workspace = workspaceId === undefined ? undefined : engine.workspace(workspaceId);
+  const app = workspace === undefined || clientId === undefined ? undefined : findClient(workspace.view(systemCaller), clientId);
+  return app === undefined || workspaceId === undefined ? undefined : { app, workspaceId };
+}
+
+/** Until the operator of the server has reviewed it, only its own workspace can use an app. */
+export function isLive({ config }: Pick<Services, 'config'>, clientId: string): boolean {
+  return config.oauthLiveApps.includes(clientId);
+}
+
+export function mayServe(services: Pick<Services, 'config'>, client: Client, workspaceId: string): boolean {
+  return client.workspaceId === workspaceId || isLive(services, client.app.clientId);
+}
+
+/** What signs an app's webhooks. Undefined for an app that is gone, and for a public one. */
+export function appSecret(services: Pick<Services, 'engine' | 'secrets'>, clientId: string): string | undefined {
+  const sealedSecret = clientOf(services, clientId)?.app.sealedSecret ?? null;
+  return sealedSecret === null ? undefined : openClientSecret(services, clientId, sealedSecret);
+}
+
+/** What of a grant the app still registers; undefined where it may no longer serve the workspace. */
+export function withinApp(services: Pick<Services, 'config'>, client: Client, of: { workspaceId: string; scopes: readonly string[] }): readonly Scope[] | undefined {
+  if (!mayServe(services, client, of.workspaceId)) return undefined;
+  return scopeNames.filter((scope) => of.scopes.includes(scope) && client.app.scopes.includes(scope));
+}
+
+interface Claimed {
+  readonly clientId: string | undefined;
+  readonly clientSecret: string | undefined;
+}
+
+/** The client that a request to the token or the revocation endpoint comes from: by Basic or in the form, not both. */
+export function authenticateClient(services: Services, authorization: string | undefined, form: { client_id?: string | undefined; client_secret?: string | undefined }): Client | TokenRefusal {
+  const basic = authorization === undefined ? undefined : basicCredentials(authorization);
+  if (authorization !== undefined && basic === undefined) return invalidClient('Only Basic is taken in Authorization.');
+  if (basic !== undefined && (form.client_secret !== undefined || (form.client_id !== undefined && form.client_id !== basic.clientId))) return { error: 'invalid_request', description: 'The client names itself in two ways.' };
+  const { clientId, clientSecret } = basic ?? { clientId: form.client_id, clientSecret: form.client_secret };
+  const client = clientOf(services, clientId);
+  if (client === undefined) return invalidClient('The client is not known.');
+  const { sealedSecret } = client.app;
+  // A public client that sends a secret has mistaken itself for another.
+  const isRight = sealedSecret === null ? clientSecret === undefined : clientSecret !== undefined && isSame(clientSecret, openClientSecret(services, client.app.clientId, sealedSecret));
+  return isRight ? client : invalidClient('The client secret is wrong.');
+}
+
+/** RFC 6749 §2.3.1: both parts are form-encoded. */
+function basicCredentials(authorization: string): Claimed | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];
+  const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString('utf8')) ?? [];
+  if (id === undefined || secret === undefined) return undefined;
+  const plain = (text: string): string | undefined => new URLSearchParams(`x=${text.replaceAll('&', '%26')}`).get('x') ?? undefined;
+  return { clientId: plain(id), clientSecret: secret === '' ? undefined : plain(secret) };
+}
+
+function invalidClient(description: string): TokenRefusal {
+  return { error: 'invalid_client', description };
+}
+
+/** In the same time wherever they differ, and however long they are. */
+function isSame(given: string, stored: string): boolean {
+  const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digestOf(given), digestOf(stored));
+}
+
+function sealedAs(clientId: string): string {
+  return `oauth:${clientId}`;
+}

@@ -1,0 +1,37 @@
+// A workspace's secrets at the edge: made and sealed here before a command writes them, opened here for as long as a request
+// takes.
+
+import { sealedSecrets, type SealedSecrets } from '../../engine/workspace/integrations.ts';
+import { systemCaller } from '../../engine/runtime/command.ts';
+import { findSealedSecret, type SecretName } from '../../store/workspace/sealed-secrets.ts';
+import type { Services } from '../services.ts';
+
+/** As base64url, 43 characters. */
+const secretBytes = 32;
+
+/** What a secret is sealed as. */
+const sealedAs = (workspaceId: string, name: SecretName): string => `${workspaceId}:${name}`;
+
+/** New ones, sealed, for a command to take of them what it needs. */
+export function freshSecrets({ ids, secrets }: Pick<Services, 'ids' | 'secrets'>, workspaceId: string): SealedSecrets {
+  const fresh = (name: SecretName): string => secrets.seal(ids.secret(secretBytes), sealedAs(workspaceId, name));
+  return { 'inbound-email': fresh('inbound-email'), carrier: fresh('carrier') };
+}
+
+export function openSecrets({ secrets }: Pick<Services, 'secrets'>, workspaceId: string, sealed: SealedSecrets): SealedSecrets {
+  const open = (name: SecretName): string => secrets.open(sealed[name], sealedAs(workspaceId, name));
+  return { 'inbound-email': open('inbound-email'), carrier: open('carrier') };
+}
+
+/** Undefined when the workspace has none of this name: nobody was told one. */
+export function openSecret({ engine, secrets }: Pick<Services, 'engine' | 'secrets'>, workspaceId: string, name: SecretName): string | undefined {
+  const view = engine.workspace(workspaceId)?.view(systemCaller);
+  const sealed = view === undefined ? undefined : findSealedSecret(view.db, name);
+  return sealed === undefined ? undefined : secrets.open(sealed, sealedAs(workspaceId, name));
+}
+
+/** Undefined until somebody asked for them. */
+export function presentSecrets({ engine }: Pick<Services, 'engine'>, workspaceId: string): SealedSecrets | undefined {
+  const view = engine.workspace(workspaceId)?.view(systemCaller);
+  return view === undefined ? undefined : sealedSecrets(view);
+}

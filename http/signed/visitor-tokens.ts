@@ -1,0 +1,44 @@
+// The widget's credential: names its workspace and visitor and proves that this service issued it. Nothing is stored; the same
+// visitor's token is the same each time.
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { locatorOf, workspaceIdIn } from '../../engine/directory/locator.ts';
+
+export interface VisitorTokens {
+  issue(workspaceId: string, visitorId: string): string;
+  /** Undefined for what is not a token of ours. */
+  verify(token: string): { workspaceId: string; visitorId: string } | undefined;
+}
+
+const prefix = 'vt_';
+const idChars = 22;
+/** Proving one again is a hash of 50 bytes. */
+const remembered = 2000;
+
+export function createVisitorTokens(secret: string): VisitorTokens {
+  const known = new Map<string, { workspaceId: string; visitorId: string }>();
+
+  const sign = (named: string): string => createHmac('sha256', secret).update(`visitor:${named}`).digest('base64url');
+
+  return {
+    issue(workspaceId, visitorId) {
+      const named = locatorOf(workspaceId) + locatorOf(visitorId);
+      return `${prefix}${named}${sign(named)}`;
+    },
+    verify(token) {
+      const seen = known.get(token);
+      if (seen !== undefined) return seen;
+      if (!token.startsWith(prefix)) return undefined;
+      const named = token.slice(prefix.length, prefix.length + 2 * idChars);
+      const given = Buffer.from(token.slice(prefix.length + 2 * idChars));
+      const expected = Buffer.from(sign(named));
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+      const workspaceId = workspaceIdIn(named);
+      const visitorId = workspaceIdIn(named.slice(idChars));
+      if (workspaceId === undefined || visitorId === undefined) return undefined;
+      if (known.size >= remembered) known.clear();
+      known.set(token, { workspaceId, visitorId });
+      return { workspaceId, visitorId };
+    },
+  };
+}

@@ -1,0 +1,433 @@
+// Sockets of agents and visitors: who is connected, what each may be told, what each missed. An event reaches a connection at
+// most once and only after it is durable: live ones come from the engine after the commit, missed ones from the event table
+// up to the same mark. Knows nothing of uWebSockets.js. Decisions 6.
+
+import { requireOwnConversation } from '../../engine/widget/chats.ts';
+import { audienceOf, requireReachable } from '../../engine/conversations/conversation.ts';
+import { Refusal, type Slug } from '../../engine/errors.ts';
+import { agentView, theRoster } from '../../engine/workspace/roster.ts';
+import { isoTime } from '../../engine/runtime/clock.ts';
+import type { PublishedEvent, View } from '../../engine/runtime/context.ts';
+import { visitorKind, visitorSelf } from '../../engine/customers/visitors.ts';
+import { endOf, identify, type Known, noteUse } from '../pipeline/credentials.ts';
+import { FrameBudget } from '../limits/frame-budget.ts';
+import { agentMaySee, clientFrame, EventFrame, idOfCall, missedBy, startOf } from './frames.ts';
+import { JsonTooIntricate } from '../pipeline/json.ts';
+import type { Pipeline } from '../pipeline/pipeline.ts';
+import { Presence } from './presence.ts';
+import { errorBody, rateRefusal } from '../pipeline/replies.ts';
+import { type Namespace, type Place, Rooms } from './rooms.ts';
+import type { Services } from '../services.ts';
+import { closeCodes, type Connection, type Hello, isKnown, type Session, type State } from './session.ts';
+
+/** A consumer that is further behind is closed and comes back with `since`. */
+const maxBufferedBytes = 1024 * 1024;
+const maxFrameBytes = 64 * 1024;
+/** Longer frames of who has no calls left are refused unread. */
+const readAnywayBytes = 1024;
+/** Missed events are read so many at a time, and sent so much at a time, and no more while so much waits to be taken. */
+const catchUpPage = 200;
+const catchUpBytes = 256 * 1024;
+const authTimeoutMs = 5000;
+/** Tabs of one person. Each costs memory and a copy of every event. */
+const maxSocketsPerPerson = 100;
+const maxCallsUnderWay = 64;
+/** Seconds after which a socket that has too many calls under way may call again. */
+const callsRetrySeconds = 1;
+/** A session whose token ended is told nothing more at once; one that is idle is closed within so long. */
+const sweepEveryMs = 15_000;
+
+export class Sockets {
+  readonly #services: Services;
+  readonly #pipeline: Pipeline;
+  readonly #rooms = new Rooms<Session>();
+  readonly #presence: Presence;
+  /** Not authenticated yet. */
+  readonly #unknown = new Set<Session>();
+  readonly #budget: FrameBudget;
+  #callsUnderWay = 0;
+  #stopping = false;
+  #whenQuiet: () => void = () => {};
+
+  constructor(services: Services, pipeline: Pipeline) {
+    this.#services = services;
+    this.#pipeline = pipeline;
+    const { rateLimits, rateLimitPerMinute, maxConnectionsPerNetwork } = services.config;
+    this.#budget = new FrameBudget(services.clock, { isOn: rateLimits, callsPerMinute: rateLimitPerMinute, maxSockets: maxConnectionsPerNetwork });
+    this.#presence = new Presence({
+      engine: services.engine,
+      isThere: (place) => this.#rooms.of(place).size > 0,
+      there: (workspaceId) => [...this.#rooms.people(workspaceId, 'agent').keys()],
+      tell: (place, isOnline) => this.#tellOfPresence(place, isOnline),
+    });
+    this.#sweepLater();
+  }
+
+  get counts(): Readonly<Record<Namespace, number>> {
+    return this.#rooms.counts;
+  }
+
+  open(connection: Connection, hello: Hello): Session {
+    const timer = this.#services.clock.after(authTimeoutMs, () => this.#end(session, closeCodes.unauthorized, 'no token within 5 seconds'));
+    const spent = this.#budget.open(hello.network);
+    const session: Session = { connection, hello, state: { name: 'unknown', timer }, callsUnderWay: 0, spent };
+    this.#unknown.add(session);
+    if (spent === undefined) {
+      this.#end(session, closeCodes.tooMany, 'too many sockets of one network');
+      return session;
+    }
+    if (hello.token !== undefined) this.#authenticate(session, hello.token, hello.since);
+    return session;
+  }
+
+  /** A text frame; undefined for a binary one. */
+  receive(session: Session, text: string | undefined, byteLength: number): void {
+    const { state } = session;
+    if (state.name === 'closed') return;
+    if (byteLength > maxFrameBytes) {
+      this.#end(session, closeCodes.tooBig, 'a frame may have 64 KiB');
+      return;
+    }
+    if (session.spent !== undefined && !this.#budget.take(session.spent, byteLength)) {
+      this.#end(session, closeCodes.tooMany, 'too many frames; come back later');
+      return;
+    }
+    const refusal = text !== undefined && byteLength > readAnywayBytes && isKnown(state) ? this.#pipeline.exceeded(state.known.credential) : undefined;
+    if (refusal !== undefined && text !== undefined) {
+      this.#refuseUnread(session, text, refusal);
+      return;
+    }
+    const frame = clientFrame(text);
+    if (frame === undefined) this.#complainOfForm(session, 'A frame must be a JSON object with a type.');
+    else if (frame instanceof JsonTooIntricate) this.#refuseIntricate(session, text ?? '', frame.message);
+    else if (state.name === 'verifying') this.#complain(session, 'unauthorized', 'Wait for ready.');
+    else if (state.name !== 'unknown') this.#guard(session, () => this.#handle(session, state.known, frame));
+    else if (frame['type'] === 'auth' && typeof frame['token'] === 'string') this.#authenticate(session, frame['token'], frame['since'] ?? session.hello.since);
+    else this.#end(session, closeCodes.unauthorized, 'the first frame must be auth, with a token');
+  }
+
+  /** More came than could wait for its turn. */
+  overrun(session: Session): void {
+    this.#end(session, closeCodes.tooMany, 'too many frames at once; come back later');
+  }
+
+  drained(session: Session): void {
+    this.#catchUp(session);
+  }
+
+  closed(session: Session): void {
+    const { state } = session;
+    if (state.name === 'closed') return;
+    if (state.name === 'unknown') state.timer.cancel();
+    if (session.spent !== undefined) this.#budget.close(session.spent);
+    this.#unknown.delete(session);
+    session.state = { name: 'closed' };
+    if (!isKnown(state)) return;
+    const { place } = state.known;
+    this.#rooms.delete(place, session);
+    if (place.namespace === 'agent' && this.#rooms.of(place).size === 0) this.#presence.changed(place);
+  }
+
+  /** Durable events of one workspace, in order: to every live session that may see them. */
+  publish(workspaceId: string, events: readonly PublishedEvent[]): void {
+    if (!this.#rooms.has(workspaceId)) return;
+    const workspace = this.#services.engine.workspace(workspaceId);
+    if (workspace === undefined) return;
+    const frames = events.map((event) => new EventFrame(event));
+    const { agents } = theRoster(workspace.view({ kind: 'system' }));
+    if (events.some((event) => event.type === 'agent.updated')) for (const agentId of this.#rooms.people(workspaceId, 'agent').keys()) this.dropEnded(workspaceId, agentId);
+    for (const [agentId, sessions] of this.#rooms.people(workspaceId, 'agent')) {
+      const agent = agents.get(agentId);
+      const visible = agent === undefined ? [] : frames.filter((frame) => agentMaySee(agent, frame.audience));
+      if (visible.length > 0) for (const session of sessions) this.#deliver(session, visible);
+    }
+    const visitors = this.#rooms.people(workspaceId, 'visitor');
+    if (visitors.size === 0) return;
+    for (const [visitorId, visible] of Map.groupBy(frames, (frame) => frame.visitorId)) {
+      if (visitorId !== undefined) for (const session of visitors.get(visitorId) ?? []) this.#deliver(session, visible);
+    }
+  }
+
+  /** Agents whose sockets ended with the process before this one. */
+  reviewPresence(workspaceId: string, glance: { readonly hasAgentsOnline: boolean }): void {
+    this.#presence.review(workspaceId, glance.hasAgentsOnline);
+  }
+
+  /** A sign-in of the agent may have been ended, by itself or with all of them. */
+  dropEnded(workspaceId: string, agentId: string): void {
+    for (const session of this.#rooms.of({ workspaceId, namespace: 'agent', personId: agentId })) {
+      const claims = isKnown(session.state) ? session.state.known.claims : undefined;
+      const endMs = claims === undefined ? 0 : endOf(claims, this.#services);
+      if (endMs === 'revoked' || endMs === 0) this.#end(session, closeCodes.unauthorized, 'token_revoked');
+    }
+  }
+
+  /** It was blocked: told nothing more, from now on. */
+  dropVisitor(workspaceId: string, visitorId: string): void {
+    for (const session of this.#rooms.of({ workspaceId, namespace: 'visitor', personId: visitorId })) this.#end(session, closeCodes.forbidden, 'blocked');
+  }
+
+  /** Takes no more calls, and resolves when those under way are answered. What is sent meanwhile is neither done nor answered. */
+  async quiesced(): Promise<void> {
+    this.#stopping = true;
+    this.#presence.stop();
+    if (this.#callsUnderWay > 0) await new Promise<void>((resolve) => (this.#whenQuiet = resolve));
+  }
+
+  /** The service goes down and comes back. */
+  endAll(): void {
+    for (const session of [...this.#unknown, ...this.#rooms.all('agent'), ...this.#rooms.all('visitor')]) this.#end(session, closeCodes.restart, 'restarting');
+  }
+
+  #authenticate(session: Session, token: string, since: unknown): void {
+    if (session.state.name === 'unknown') session.state.timer.cancel();
+    session.state = { name: 'verifying' };
+    const { namespace, origin } = session.hello;
+    identify({ namespace, token, origin }, this.#services)
+      .then((known) => this.#welcomeWhenDurable(session, known, since))
+      .catch((error: unknown) => this.#reject(session, error));
+  }
+
+  /** What the welcome tells of, and what it counts on, may be a sync from durable. */
+  #welcomeWhenDurable(session: Session, known: Known, since: unknown): void {
+    const workspace = this.#services.engine.workspace(known.place.workspaceId);
+    if (workspace === undefined) this.#end(session, closeCodes.restart, 'restarting');
+    else workspace.lane.whenDurable(() => this.#guard(session, () => this.#welcome(session, known, since)));
+  }
+
+  /** A failure of one session, or of its workspace's file, is no other's. */
+  #guard(session: Session, act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#reject(session, error);
+    }
+  }
+
+  #reject(session: Session, error: unknown): void {
+    if (error instanceof Refusal) {
+      this.#end(session, error.slug === 'forbidden' || error.slug === 'second_factor_missing' ? closeCodes.forbidden : closeCodes.unauthorized, error.slug);
+      return;
+    }
+    this.#services.log.error({ err: error }, 'a socket could not be served');
+    this.#end(session, closeCodes.unavailable, 'try again later');
+  }
+
+  #welcome(session: Session, known: Known, since: unknown): void {
+    if (session.state.name !== 'verifying') return;
+    const workspace = this.#services.engine.workspace(known.place.workspaceId);
+    if (workspace === undefined || this.#stopping) {
+      this.#end(session, closeCodes.restart, 'restarting');
+      return;
+    }
+    if (this.#rooms.of(known.place).size >= maxSocketsPerPerson) {
+      this.#end(session, closeCodes.tooMany, `one may have ${maxSocketsPerPerson} sockets`);
+      return;
+    }
+    const start = startOf(workspace, since);
+    this.#unknown.delete(session);
+    session.state = { name: 'catchingUp', known, cursor: start.cursor };
+    this.#rooms.add(known.place, session);
+    if (known.place.namespace === 'agent' && this.#rooms.of(known.place).size === 1) this.#presence.changed(known.place);
+    session.connection.send(JSON.stringify({ type: 'ready', at: isoTime(this.#services.clock.now()), ...selfOf(workspace.view(known.credential.caller), known.place), seq: start.cursor }));
+    if (start.resync) session.connection.send(JSON.stringify({ type: 'resync', seq: start.cursor }));
+    this.#catchUp(session);
+  }
+
+  /** Sends what was missed, a page at a time, until the session is where live events go on. */
+  #catchUp(session: Session): void {
+    const { state } = session;
+    if (state.name === 'catchingUp' && session.connection.bufferedBytes() <= catchUpBytes) this.#guard(session, () => this.#sendPage(session, state));
+  }
+
+  #sendPage(session: Session, state: Extract<State, { name: 'catchingUp' }>): void {
+    const workspace = this.#services.engine.workspace(state.known.place.workspaceId);
+    if (workspace === undefined) return;
+    const page = { afterSeq: state.cursor, upToSeq: workspace.publishedSeq, limit: catchUpPage };
+    const visible: EventFrame[] = [];
+    const before = state.cursor;
+    let bytes = 0;
+    for (const { seq, frame } of missedBy(workspace, state.known.place, page)) {
+      state.cursor = seq;
+      if (frame === undefined) continue;
+      visible.push(frame);
+      bytes += textFor(session, frame).byteLength;
+      // Enough for now: a page of long messages must not make a sound consumer look slow.
+      if (bytes > catchUpBytes) break;
+    }
+    if (state.cursor === before) session.state = { name: 'live', known: state.known };
+    else setImmediate(() => this.#catchUp(session));
+    if (visible.length > 0) this.#send(session, visible.map((frame) => textFor(session, frame)));
+  }
+
+  #deliver(session: Session, frames: readonly EventFrame[]): void {
+    const { state } = session;
+    if (state.name !== 'live') return;
+    if (this.#isOver(state.known)) this.#end(session, closeCodes.unauthorized, 'token expired');
+    else this.#send(session, frames.map((frame) => textFor(session, frame)));
+  }
+
+  /** In order and without a gap: who is too far behind gets none of the rest, and asks for it again. */
+  #send(session: Session, texts: readonly (string | Uint8Array)[]): void {
+    const { connection } = session;
+    let isTooSlow = false;
+    connection.together(() => {
+      for (const text of texts) {
+        isTooSlow = connection.bufferedBytes() > maxBufferedBytes;
+        if (isTooSlow) return;
+        connection.send(text);
+      }
+    });
+    if (isTooSlow) this.#end(session, closeCodes.tooSlow, 'too slow; come back with since');
+  }
+
+  #handle(session: Session, known: Known, frame: Readonly<Record<string, unknown>>): void {
+    if (this.#isOver(known)) {
+      this.#end(session, closeCodes.unauthorized, 'token expired');
+      return;
+    }
+    switch (frame['type']) {
+      case 'ping':
+        this.#send(session, ['{"type":"pong"}']);
+        return;
+      case 'typing':
+        this.#typing(known, frame['conversationId']);
+        return;
+      case 'call':
+        this.#call(session, known, frame);
+        return;
+      default:
+        this.#complainOfForm(session, 'The type of a frame must be one of call, typing, ping.');
+    }
+  }
+
+  #call(session: Session, known: Known, frame: Readonly<Record<string, unknown>>): void {
+    const { id, method, params = {} } = frame;
+    // A number that JSON would not give back as it came is no id.
+    if ((typeof id !== 'string' && !Number.isInteger(id)) || typeof method !== 'string' || typeof params !== 'object' || params === null || Array.isArray(params)) {
+      this.#complainOfForm(session, 'A call needs an id, a method and params.');
+      return;
+    }
+    if (this.#stopping) return;
+    const answer = (status: number, body: unknown): void => {
+      if (session.state.name !== 'closed') this.#send(session, [JSON.stringify({ type: 'reply', id, status, body })]);
+    };
+    if (session.callsUnderWay >= maxCallsUnderWay) {
+      answer(429, errorBody(rateRefusal(callsRetrySeconds, `Wait for replies: a socket may have ${maxCallsUnderWay} calls under way.`)));
+      return;
+    }
+    session.callsUnderWay += 1;
+    this.#callsUnderWay += 1;
+    const { ip, userAgent, origin } = session.hello;
+    // An object that is no array, by the check above.
+    this.#pipeline.call({ operation: method, params: params as Record<string, unknown> }, { ...known.credential, ip, userAgent, origin }, (status, body) => {
+      session.callsUnderWay -= 1;
+      this.#callsUnderWay -= 1;
+      answer(status, body);
+      this.#guard(session, () => noteUse(known.credential, session.hello, this.#services));
+      if (this.#callsUnderWay === 0) this.#whenQuiet();
+    });
+  }
+
+  /** Not stored, not numbered, told to those who may see the conversation and do not type themselves. */
+  #typing(known: Known, named: unknown): void {
+    const { workspaceId, namespace, personId } = known.place;
+    const workspace = this.#services.engine.workspace(workspaceId);
+    const conversationId = typeof named === 'string' ? named.toLowerCase() : undefined;
+    if (workspace === undefined || conversationId === undefined || !this.#pipeline.countCall(known.credential)) return;
+    const view = workspace.view(known.credential.caller);
+    try {
+      const { conversation } = namespace === 'agent' ? requireReachable(view, conversationId) : requireOwnConversation(view, conversationId);
+      const audience = audienceOf(conversation, { visitorToo: true });
+      const text = JSON.stringify({ type: 'typing', at: view.at, conversationId, data: { conversationId, senderType: namespace, senderId: personId } });
+      const { agents } = theRoster(view);
+      for (const [agentId, sessions] of this.#rooms.people(workspaceId, 'agent')) {
+        const agent = agents.get(agentId);
+        if (agent !== undefined && agentId !== personId && agentMaySee(agent, audience)) this.#sendLive(sessions, text);
+      }
+      const visitorId = audience.visitorId;
+      if (visitorId !== null && visitorId !== personId) this.#sendLive(this.#rooms.of({ workspaceId, namespace: 'visitor', personId: visitorId }), text);
+    } catch (error) {
+      // Typing where one may not is told to nobody, not even to who types.
+      if (!(error instanceof Refusal)) throw error;
+    }
+  }
+
+  /** Not stored, not numbered; to the other agents of the workspace, those that catch up too: it is of now, whatever they missed. */
+  #tellOfPresence({ workspaceId, personId: agentId }: Place, isOnline: boolean): void {
+    const text = JSON.stringify({ type: 'agent.presence', at: isoTime(this.#services.clock.now()), data: { agentId, isOnline } });
+    for (const [otherId, sessions] of this.#rooms.people(workspaceId, 'agent')) {
+      if (otherId !== agentId) for (const session of sessions) if (isKnown(session.state)) this.#send(session, [text]);
+    }
+  }
+
+  #sendLive(sessions: ReadonlySet<Session>, text: string): void {
+    for (const session of sessions) if (session.state.name === 'live') this.#send(session, [text]);
+  }
+
+  /** Asks only when the time is over that was told last: a workspace that rests is not woken for it. */
+  #isOver(known: Known): boolean {
+    const now = this.#services.clock.now();
+    if (known.endMs > now || known.claims === undefined) return false;
+    const endMs = endOf(known.claims, this.#services);
+    known.endMs = endMs === 'revoked' ? 0 : endMs;
+    return known.endMs <= now;
+  }
+
+  #sweepLater(): void {
+    this.#services.clock.after(sweepEveryMs, () => {
+      if (this.#stopping) return;
+      for (const session of this.#rooms.all('agent')) this.#guard(session, () => isKnown(session.state) && this.#isOver(session.state.known) && this.#end(session, closeCodes.unauthorized, 'token expired'));
+      this.#presence.sweep();
+      this.#sweepLater();
+    });
+  }
+
+  #refuseIntricate(session: Session, text: string, problem: string): void {
+    if (isKnown(session.state)) this.#refuseUnread(session, text, new Refusal('invalid_body', `A frame ${problem}.`, { fieldErrors: { params: [problem] } }));
+    else this.#complain(session, 'invalid_body', `A frame ${problem}.`);
+    this.#countMalformed(session);
+  }
+
+  /** A call is answered as one where its id stands at the front. */
+  #refuseUnread(session: Session, text: string, refusal: Refusal): void {
+    const id = idOfCall(text);
+    if (id === undefined) this.#complain(session, refusal.slug, refusal.message);
+    else this.#send(session, [JSON.stringify({ type: 'reply', id, status: refusal.status, body: errorBody(refusal) })]);
+  }
+
+  #complainOfForm(session: Session, message: string): void {
+    this.#complain(session, 'invalid_body', message);
+    this.#countMalformed(session);
+  }
+
+  /** Who goes on sending what is no frame is no client of ours. */
+  #countMalformed(session: Session): void {
+    if (session.spent !== undefined && !this.#budget.takeMalformed(session.spent)) this.#end(session, closeCodes.tooMany, 'too many frames that are none');
+  }
+
+  #complain(session: Session, error: Slug, message: string): void {
+    this.#send(session, [JSON.stringify({ type: 'error', error, message })]);
+  }
+
+  #end(session: Session, code: number, reason: string): void {
+    if (session.state.name === 'closed') return;
+    this.closed(session);
+    session.connection.end(code, reason);
+  }
+}
+
+function textFor(session: Session, frame: EventFrame): Uint8Array {
+  return session.hello.namespace === 'agent' ? frame.forAgents : frame.forVisitor;
+}
+
+function selfOf(view: View, place: Place): object {
+  if (place.namespace === 'visitor') {
+    const visitor = view.state(visitorKind, place.personId);
+    return { visitor: visitor === undefined ? null : visitorSelf(visitor) };
+  }
+  const roster = theRoster(view);
+  const agent = roster.agents.get(place.personId);
+  // The socket that is told of it is one.
+  return { agent: agent === undefined ? null : { ...agentView(agent, roster), isOnline: true } };
+}

@@ -1,0 +1,116 @@
+// One attempt at one delivery: its body as far as the receiver may be told it at this moment, signed anew with the time of the attempt, as
+// Standard Webhooks says (webhook-id, webhook-timestamp, webhook-signature: v1). Called by the outbox.
+
+import { createHmac } from 'node:crypto';
+import { isoTime } from '../../engine/runtime/clock.ts';
+import { systemCaller } from '../../engine/runtime/command.ts';
+import type { Ids } from '../../engine/runtime/ids.ts';
+import { type Delivered, type OutboxItem, OutsideFailure } from '../../engine/runtime/outbox.ts';
+import type { Grant } from '../../engine/rights/scopes.ts';
+import { deliveryEnds, maxRetryAfterMs } from '../../engine/platform/webhook-deliveries.ts';
+import { workspaceOfClient } from '../../engine/platform/oauth-apps.ts';
+import { theWebhooks } from '../../engine/webhook-feed.ts';
+import { holderOfWebhook, type PausedReason, whyPaused } from '../../engine/rights/webhook-rights.ts';
+import { webhookSecretName } from '../../engine/platform/webhooks.ts';
+import { findDelivery } from '../../store/platform/webhook-deliveries.ts';
+import type { WebhookRecord } from '../../store/platform/webhooks.ts';
+import type { WebhookAnswer, WebhookSender } from '../../workers/providers/webhook-sender.ts';
+import { toldData } from '../schemas/event-records.ts';
+import { appSecret, clientOf } from '../secrets/oauth-clients.ts';
+import { rightsNow } from '../pipeline/rights-now.ts';
+import type { Services } from '../services.ts';
+
+export interface WebhookSending extends Pick<Services, 'engine' | 'config' | 'secrets' | 'clock'> {
+  readonly sender: Pick<WebhookSender, 'send'>;
+}
+
+/** Before the base64 of a secret's bytes (Standard Webhooks). */
+const secretPrefix = 'whsec_';
+/** Standard Webhooks: 24 to 64. */
+const secretBytes = 32;
+
+export function freshWebhookSecret(ids: Pick<Ids, 'secret'>): string {
+  return secretPrefix + Buffer.from(ids.secret(secretBytes), 'base64url').toString('base64');
+}
+
+/** Resolves to the receiver's answer. Rejects with OutsideFailure, or any error to be tried again. */
+export async function sendWebhook(sending: WebhookSending, item: Pick<OutboxItem, 'workspaceId' | 'subjectId'>): Promise<Delivered> {
+  const view = sending.engine.workspace(item.workspaceId)?.view(systemCaller);
+  const delivery = view && findDelivery(view.db, item.subjectId ?? '');
+  const webhook = view && theWebhooks(view).find(({ id }) => id === delivery?.webhookId);
+  if (delivery === undefined || webhook === undefined) throw new OutsideFailure('the webhook was deleted', { permanent: true });
+  if (webhook.status === 'disabled') throw new OutsideFailure('the webhook is disabled', { permanent: true });
+  if (webhook.appId !== null) await sending.engine.whenOpen(workspaceOfClient(webhook.appId) ?? '');
+  const body = bodyFor(sending, item.workspaceId, webhook, delivery.body);
+  const message = { id: delivery.id, timestamp: String(Math.floor(sending.clock.now() / 1000)), body };
+  const signatures = signingKeys(sending, item.workspaceId, webhook).map((key) => signatureOf(key, message));
+  const answer = await sending.sender.send({
+    url: webhook.url,
+    // Several are parted by spaces, and one of them is enough (Standard Webhooks).
+    headers: { 'content-type': 'application/json', 'webhook-id': message.id, 'webhook-timestamp': message.timestamp, 'webhook-signature': signatures.join(' ') },
+    body,
+  });
+  return outcomeOf(answer, sending.clock.now());
+}
+
+export function signatureOf(key: Uint8Array, message: { id: string; timestamp: string; body: string }): string {
+  return `v1,${createHmac('sha256', key).update(`${message.id}.${message.timestamp}.${message.body}`).digest('base64')}`;
+}
+
+/** What the receiver may be told at this moment. Rejects what it may not be told at all. */
+function bodyFor(sending: WebhookSending, workspaceId: string, webhook: WebhookRecord, body: string): string {
+  const holder = holderOfWebhook(webhook);
+  const rights = holder && rightsNow(sending, workspaceId, holder);
+  if (webhook.appId !== null && clientOf(sending, webhook.appId) === undefined) throw new OutsideFailure('its app is gone', { permanent: true, code: deliveryEnds.appGone });
+  const pausedReason = whyPaused(webhook, rights);
+  if (pausedReason !== undefined) throw new OutsideFailure(`not sent: ${whyNot[pausedReason]}`, { permanent: true, code: deliveryEnds.notAllowed });
+  const told = toldBody(body, rights?.grant);
+  if (told === undefined) throw new OutsideFailure('not sent: what it tells of needs a scope that is no longer there', { permanent: true, code: deliveryEnds.notAllowed });
+  return told;
+}
+
+const whyNot: Record<PausedReason, string> = {
+  admin_left: 'who made the webhook is no admin any more',
+  key_revoked: 'the key that made the webhook is revoked',
+  app_not_allowed: 'nobody allows the app to subscribe any more',
+};
+
+/** A delivery's body as far as a grant reaches; undefined when that is nothing. */
+export function toldBody(body: string, grant: Grant | undefined): string | undefined {
+  if (grant === undefined) return body;
+  // queueDelivery() is its only writer.
+  const whole = JSON.parse(body) as { readonly type?: string; readonly data?: unknown };
+  if (whole.type === undefined || whole.data === undefined) return body;
+  const data = toldData(whole.type, whole.data, grant);
+  return data === undefined ? undefined : JSON.stringify({ ...whole, data });
+}
+
+/** Any 2xx takes it. 410 says that nobody is there for good; 429 and 503 may say how long to wait. */
+function outcomeOf({ status, retryAfter, body: detail }: WebhookAnswer, nowMs: number): Delivered {
+  const answer = `answered ${status}`;
+  if (status >= 200 && status < 300) return { answer, detail };
+  if (status === 410) throw new OutsideFailure(answer, { permanent: true, code: deliveryEnds.gone, detail });
+  const retryAfterMs = status === 429 || status === 503 ? retryAfterOf(retryAfter, nowMs) : undefined;
+  throw new OutsideFailure(answer, { permanent: false, retryAfterMs, detail });
+}
+
+/** Seconds, or a time (RFC 9110 §10.2.3); bounded. */
+function retryAfterOf(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = /^\d{1,9}$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - nowMs;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), maxRetryAfterMs);
+}
+
+/** An app's is the bytes of its client secret (decisions "OAuth"). A secret that has a successor signs too, for a while. */
+function signingKeys(sending: WebhookSending, workspaceId: string, webhook: WebhookRecord): Uint8Array[] {
+  if (webhook.sealedSecret === null) {
+    const secret = webhook.appId === null ? undefined : appSecret(sending, webhook.appId);
+    if (secret === undefined) throw new OutsideFailure('its app has no secret', { permanent: true });
+    return [Buffer.from(secret)];
+  }
+  const { formerSecret, formerSecretUntil } = webhook;
+  const isFormerInUse = formerSecretUntil !== null && isoTime(sending.clock.now()) < formerSecretUntil;
+  return [webhook.sealedSecret, ...(formerSecret !== null && isFormerInUse ? [formerSecret] : [])].map((sealed) =>
+    Buffer.from(sending.secrets.open(sealed, webhookSecretName(workspaceId, webhook.id)).slice(secretPrefix.length), 'base64'),
+  );
+}

@@ -1,0 +1,102 @@
+// Contacts: the customer directory. Not unique by email or phone; a visitor is linked to the oldest one with its address or number.
+
+import { contactQuestion } from '../contact-text.ts';
+import type { Database } from '../database.ts';
+import { deadlineSubjects } from '../runtime/deadlines.ts';
+import { fromJson, toJson } from '../json.ts';
+
+export interface ContactRecord {
+  readonly id: string;
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly company: string | null;
+  readonly tags: readonly string[];
+  readonly customFields: Readonly<Record<string, unknown>>;
+  readonly lifetimeValueCents: number;
+  readonly note: string | null;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly createdAt: string;
+}
+
+/** Its number, the order of writing, is the table's own. */
+const columns = 'id, name, email, phone, company, tags, customFields, lifetimeValueCents, note, firstSeenAt, lastSeenAt, createdAt';
+
+type Row = Omit<ContactRecord, 'tags' | 'customFields'> & { tags: string; customFields: string };
+
+const fromRow = (row: Row): ContactRecord => ({ ...row, tags: fromJson(row.tags), customFields: fromJson(row.customFields) });
+const toRow = (contact: ContactRecord): Row => ({ ...contact, tags: toJson(contact.tags), customFields: toJson(contact.customFields) });
+
+export function insertContact(db: Database, contact: ContactRecord): void {
+  db.run(
+    `INSERT INTO contact (number, ${columns})
+     VALUES ((SELECT coalesce(max(number), 0) + 1 FROM contact), @id, @name, @email, @phone, @company, @tags, @customFields, @lifetimeValueCents, @note, @firstSeenAt, @lastSeenAt, @createdAt)`,
+    { ...toRow(contact) },
+  );
+}
+
+export function updateContact(db: Database, contact: ContactRecord): void {
+  db.run(
+    `UPDATE contact SET name = @name, email = @email, phone = @phone, company = @company, tags = @tags, customFields = @customFields,
+       lifetimeValueCents = @lifetimeValueCents, note = @note, firstSeenAt = @firstSeenAt, lastSeenAt = @lastSeenAt WHERE id = @id`,
+    { ...toRow(contact) },
+  );
+}
+
+export function findContact(db: Database, contactId: string): ContactRecord | undefined {
+  const row = db.get<Row>(`SELECT ${columns} FROM contact WHERE id = ?`, [contactId]);
+  return row && fromRow(row);
+}
+
+export function findOldestContactByEmail(db: Database, email: string): ContactRecord | undefined {
+  const row = db.get<Row>(`SELECT ${columns} FROM contact WHERE email = ? ORDER BY createdAt, id LIMIT 1`, [email]);
+  return row && fromRow(row);
+}
+
+export function findOldestContactByPhone(db: Database, phone: string): ContactRecord | undefined {
+  const row = db.get<Row>(`SELECT ${columns} FROM contact WHERE phone = ? ORDER BY createdAt, id LIMIT 1`, [phone]);
+  return row && fromRow(row);
+}
+
+/** Newest first. */
+export function contactPage(db: Database, page: { limit: number; offset: number }): ContactRecord[] {
+  return db.all<Row>(`SELECT ${columns} FROM contact ORDER BY number DESC LIMIT @limit OFFSET @offset`, { ...page }).map(fromRow);
+}
+
+/** The deadline under which contacts are taken into the indexes, a step each time; its subject is the number of the next. It stands until the last one is in. */
+export const indexDeadline = 'contacts.index';
+
+/** Takes so many in, from `number` down, and returns the number of the next; undefined when all are in. */
+export function indexContacts(db: Database, { number, count }: { number: number; count: number }): number | undefined {
+  const first = db.get<{ number: number | null }>('SELECT min(number) AS number FROM (SELECT number FROM contact WHERE number <= ? ORDER BY number DESC LIMIT ?)', [number, count])?.number ?? 0;
+  // In the order of their numbers, which is how the indexes keep them.
+  for (const [index, text] of [['contactPart', 'textOfContact'], ['contactStart', 'wordsOfContact']]) {
+    db.run(`INSERT OR REPLACE INTO ${index} (rowid, text) SELECT number, ${text}(name, email, phone, company) FROM contact WHERE number BETWEEN ? AND ? ORDER BY number`, [first, number]);
+  }
+  return db.get<{ number: number | null }>('SELECT max(number) AS number FROM contact WHERE number < ?', [first])?.number ?? undefined;
+}
+
+/** Newest first, those that have every word of the search: as any part of a field, or, of words that are shorter, at the beginning of one. */
+export function contactsWith(db: Database, { search, ...page }: { search: string; limit: number; offset: number }): ContactRecord[] {
+  const { parts, beginnings } = contactQuestion(search);
+  const quoted = (word: string): string => `"${word.replaceAll('"', '""')}"`;
+  const match =
+    parts.length === 0
+      ? { index: 'contactStart', words: beginnings.map((word) => `${quoted(word)}*`) }
+      : { index: 'contactPart', words: parts.map((alternatives) => `(${alternatives.map(quoted).join(' OR ')})`) };
+  if (match.words.length === 0) return [];
+  // What no index tells is asked of the rows that it leaves; and of every row that is in none yet.
+  const isMet = 'meetsContact(textOfContact(name, email, phone, company), @search)';
+  const andIsMet = parts.length > 0 && beginnings.length > 0 ? `AND ${isMet}` : '';
+  const found = (selected: string): string => `SELECT ${selected} FROM ${match.index} JOIN contact ON number = ${match.index}.rowid WHERE ${match.index} MATCH @match ${andIsMet}`;
+  const asked = { ...page, match: match.words.join(' AND ') };
+  const notYet = Math.max(0, ...deadlineSubjects(db, indexDeadline).map(Number));
+  if (notYet === 0) return db.all<Row>(`${found(columns)} ORDER BY ${match.index}.rowid DESC LIMIT @limit OFFSET @offset`, andIsMet === '' ? asked : { ...asked, search }).map(fromRow);
+  return db
+    .all<Row>(
+      `SELECT ${columns} FROM (${found(`${columns}, number`)} AND number > @notYet UNION ALL SELECT ${columns}, number FROM contact WHERE number <= @notYet AND ${isMet}) ORDER BY number DESC LIMIT @limit OFFSET @offset`,
+      { ...asked, search, notYet },
+    )
+    .map(fromRow);
+}

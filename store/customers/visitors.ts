@@ -1,0 +1,123 @@
+// Visitors: one row per browser of a customer, on one site.
+
+import type { Database } from '../database.ts';
+import { fromJsonOrNull, toJson, toJsonOrNull } from '../json.ts';
+
+export interface VisitorRecord {
+  readonly id: string;
+  readonly siteId: string;
+  readonly email: string | null;
+  readonly name: string | null;
+  readonly phoneE164: string | null;
+  readonly ip: string | null;
+  readonly country: string | null;
+  readonly userAgent: string | null;
+  readonly geo: { readonly city: string | null; readonly region: string | null } | null;
+  readonly wcEnrichment: object | null;
+  readonly contactId: string | null;
+  readonly currentPageUrl: string | null;
+  readonly blockedAt: string | null;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly visitCount: number;
+}
+
+type Row = Omit<VisitorRecord, 'geo' | 'wcEnrichment'> & { geo: string | null; wcEnrichment: string | null };
+/** The network is compared here and told to nobody. */
+type StoredRow = Row & { network: string | null };
+
+const fromRow = ({ network: _, ...row }: StoredRow): VisitorRecord => ({ ...row, geo: fromJsonOrNull(row.geo), wcEnrichment: fromJsonOrNull(row.wcEnrichment) });
+const toRow = (visitor: VisitorRecord): Row => ({ ...visitor, geo: toJsonOrNull(visitor.geo), wcEnrichment: toJsonOrNull(visitor.wcEnrichment) });
+
+export function insertVisitor(db: Database, visitor: VisitorRecord): void {
+  db.run(
+    `INSERT INTO visitor (id, siteId, email, name, phoneE164, ip, country, userAgent, geo, wcEnrichment, contactId, currentPageUrl, blockedAt, firstSeenAt, lastSeenAt, visitCount)
+     VALUES (@id, @siteId, @email, @name, @phoneE164, @ip, @country, @userAgent, @geo, @wcEnrichment, @contactId, @currentPageUrl, @blockedAt, @firstSeenAt, @lastSeenAt, @visitCount)`,
+    { ...toRow(visitor) },
+  );
+}
+
+/** Writes every field but `id`, `siteId` and `firstSeenAt`. */
+export function updateVisitor(db: Database, visitor: VisitorRecord): void {
+  db.run(
+    `UPDATE visitor SET email = @email, name = @name, phoneE164 = @phoneE164, ip = @ip, country = @country, userAgent = @userAgent, geo = @geo,
+       wcEnrichment = @wcEnrichment, contactId = @contactId, currentPageUrl = @currentPageUrl, blockedAt = @blockedAt, lastSeenAt = @lastSeenAt, visitCount = @visitCount WHERE id = @id`,
+    { ...toRow(visitor) },
+  );
+}
+
+export function findVisitor(db: Database, visitorId: string): VisitorRecord | undefined {
+  const row = db.get<StoredRow>('SELECT * FROM visitor WHERE id = ?', [visitorId]);
+  return row && fromRow(row);
+}
+
+/** In no order; what is not there is left out. */
+export function findVisitors(db: Database, visitorIds: readonly string[]): VisitorRecord[] {
+  return db.all<StoredRow>('SELECT * FROM visitor WHERE id IN (SELECT value FROM json_each(?))', [toJson(visitorIds)]).map(fromRow);
+}
+
+/** The one with this phone number that was there last. */
+export function findVisitorByPhone(db: Database, phoneE164: string): VisitorRecord | undefined {
+  const row = db.get<StoredRow>('SELECT * FROM visitor WHERE phoneE164 = ? ORDER BY lastSeenAt DESC, id DESC LIMIT 1', [phoneE164]);
+  return row && fromRow(row);
+}
+
+/** The visitor with this address that was seen last; one that is blocked only when every one is. */
+export function findVisitorByEmail(db: Database, email: string): VisitorRecord | undefined {
+  const row = db.get<{ id: string }>('SELECT id FROM visitor WHERE email = ? ORDER BY blockedAt IS NOT NULL, lastSeenAt DESC, id LIMIT 1', [email]);
+  return row && findVisitor(db, row.id);
+}
+
+/** Notes the network that the visitor comes from, such as `192.0.2.1` or `2001:db8:0:1::/64`. */
+export function setVisitorNetwork(db: Database, visitorId: string, network: string): void {
+  db.run('UPDATE visitor SET network = ? WHERE id = ?', [network, visitorId]);
+}
+
+/** The one that was blocked last, after `after`, and came from this network with this browser. */
+export function findBlockedFrom(db: Database, { network, userAgent, after }: { network: string; userAgent: string; after: string }): VisitorRecord | undefined {
+  const row = db.get<StoredRow>('SELECT * FROM visitor WHERE network = ? AND userAgent = ? AND blockedAt > ? ORDER BY blockedAt DESC LIMIT 1', [network, userAgent, after]);
+  return row && fromRow(row);
+}
+
+export function findBlockedByEmail(db: Database, email: string): VisitorRecord | undefined {
+  const row = db.get<StoredRow>('SELECT * FROM visitor WHERE email = ? AND blockedAt IS NOT NULL ORDER BY blockedAt DESC LIMIT 1', [email]);
+  return row && fromRow(row);
+}
+
+/** Others that were blocked at the same moment and are of the same network and browser, or the same email. */
+export function visitorsBlockedWith(db: Database, { visitorId, blockedAt, limit }: { visitorId: string; blockedAt: string; limit: number }): VisitorRecord[] {
+  return db
+    .all<StoredRow>(
+      `SELECT other.* FROM visitor one JOIN visitor other ON other.blockedAt = @blockedAt AND other.id <> one.id
+         AND (other.network = one.network AND other.userAgent = one.userAgent OR other.email = one.email)
+       WHERE one.id = @visitorId LIMIT @limit`,
+      { visitorId, blockedAt, limit },
+    )
+    .map(fromRow);
+}
+
+/** A visitor that was named or renamed; only its last such change has a row. */
+export interface NamedVisitor {
+  readonly seq: number;
+  readonly visitorId: string;
+  readonly name: string | null;
+  readonly email: string | null;
+}
+
+/** In the order of the change. */
+export function visitorsNamedAfter(db: Database, seq: number, limit: number): NamedVisitor[] {
+  return db.all<NamedVisitor>(
+    'SELECT seq, visitorId, name, email FROM visitorChange JOIN visitor ON visitor.id = visitorId WHERE seq > ? ORDER BY seq LIMIT ?',
+    [seq, limit],
+  );
+}
+
+/** 0 before the first. */
+export function newestVisitorChange(db: Database): number {
+  return db.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM visitorChange')?.seq ?? 0;
+}
+
+/** Undefined when that visitor was renamed since. */
+export function findVisitorNamed(db: Database, seq: number): string | undefined {
+  return db.get<{ visitorId: string }>('SELECT visitorId FROM visitorChange WHERE seq = ?', [seq])?.visitorId;
+}

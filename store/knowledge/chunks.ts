@@ -1,0 +1,49 @@
+// Chunks of documents with their vectors, and the base that says which of them are searched.
+
+import type { Database } from '../database.ts';
+
+export interface KbChunkRecord {
+  readonly id: string;
+  readonly documentId: string;
+  readonly model: string;
+  readonly chunkIndex: number;
+  readonly text: string;
+  /** Signed bytes. */
+  readonly vector: Uint8Array;
+}
+
+export interface KbBaseRecord {
+  /** Whose chunks are searched. */
+  readonly model: string;
+  /** Grows with every change of what is searched. */
+  readonly revision: number;
+}
+
+export function findKbBase(db: Database): KbBaseRecord | undefined {
+  return db.get<KbBaseRecord>('SELECT model, revision FROM kbBase');
+}
+
+export function putKbBase(db: Database, base: KbBaseRecord): void {
+  db.run('INSERT INTO kbBase (id, model, revision) VALUES (1, @model, @revision) ON CONFLICT (id) DO UPDATE SET model = @model, revision = @revision', { ...base });
+}
+
+export function insertKbChunk(db: Database, chunk: KbChunkRecord): void {
+  db.run('INSERT INTO kbChunk (id, documentId, model, chunkIndex, text, vector) VALUES (@id, @documentId, @model, @chunkIndex, @text, @vector)', { ...chunk });
+}
+
+/** What an earlier attempt left of a document's chunks. */
+export function deleteChunksOf(db: Database, documentId: string, model: string): void {
+  db.run('DELETE FROM kbChunk WHERE documentId = ? AND model = ?', [documentId, model]);
+}
+
+/** Chunks of removed documents. Returns how many rows that were. */
+export function deleteChunksOfRemoved(db: Database, limit: number): number {
+  return db.run(`DELETE FROM kbChunk WHERE rowid IN (SELECT c.rowid FROM kbDocument AS d JOIN kbChunk AS c ON c.documentId = d.id WHERE d.state = 'removed' LIMIT ?)`, [limit]);
+}
+
+/** Embeddings by models that are not kept, and chunks by them. Returns how many chunks that were. */
+export function deleteChunksOfOtherModels(db: Database, kept: readonly string[], limit: number): number {
+  const models = JSON.stringify(kept);
+  db.run('DELETE FROM kbEmbedding WHERE model NOT IN (SELECT value FROM json_each(?))', [models]);
+  return db.run('DELETE FROM kbChunk WHERE rowid IN (SELECT rowid FROM kbChunk WHERE model NOT IN (SELECT value FROM json_each(?)) LIMIT ?)', [models, limit]);
+}

@@ -1,0 +1,125 @@
+// Documents of the knowledge base and their embeddings: pages that were crawled, articles that are published. A text never changes; what replaces
+// it is a new document.
+
+import type { Database } from '../database.ts';
+import { toJson } from '../json.ts';
+
+export type KbDocumentState = 'staged' | 'served' | 'shadowed' | 'removed';
+
+export interface KbDocumentRecord {
+  readonly id: string;
+  readonly state: KbDocumentState;
+  readonly sourceType: 'url' | 'article';
+  readonly sourceUrl: string | null;
+  readonly rootUrl: string | null;
+  readonly jobId: string | null;
+  readonly articleId: string | null;
+  readonly title: string;
+  /** Markdown. */
+  readonly text: string;
+  readonly byteSize: number;
+  readonly ingestedAt: string;
+}
+
+/** As it is listed: without its text, with its embedding by the model that is searched, if that is done. */
+export type KbDocumentRow = Pick<KbDocumentRecord, 'id' | 'sourceType' | 'sourceUrl' | 'title' | 'byteSize' | 'articleId' | 'ingestedAt'> & { readonly chunkCount: number | null; readonly embeddingModel: string | null };
+
+export function insertKbDocument(db: Database, document: KbDocumentRecord): void {
+  db.run(
+    `INSERT INTO kbDocument (id, state, sourceType, sourceUrl, rootUrl, jobId, articleId, title, text, byteSize, ingestedAt)
+     VALUES (@id, @state, @sourceType, @sourceUrl, @rootUrl, @jobId, @articleId, @title, @text, @byteSize, @ingestedAt)`,
+    { ...document },
+  );
+}
+
+export function findKbDocument(db: Database, documentId: string): KbDocumentRecord | undefined {
+  return db.get<KbDocumentRecord>('SELECT * FROM kbDocument WHERE id = ?', [documentId]);
+}
+
+/** What is there for people: served and shadowed ones, newest first. */
+export function listedKbDocuments(db: Database): KbDocumentRow[] {
+  return db.all<KbDocumentRow>(
+    `SELECT d.id, d.sourceType, d.sourceUrl, d.title, d.byteSize, d.articleId, d.ingestedAt, e.chunkCount, e.model AS embeddingModel
+     FROM kbDocument AS d LEFT JOIN kbEmbedding AS e ON e.documentId = d.id AND e.model = (SELECT model FROM kbBase)
+     WHERE d.state IN ('served', 'shadowed') ORDER BY d.ingestedAt DESC, d.id DESC`,
+  );
+}
+
+export function countListedKbDocuments(db: Database): number {
+  return db.get<{ count: number }>(`SELECT count(*) AS count FROM kbDocument WHERE state IN ('served', 'shadowed')`)?.count ?? 0;
+}
+
+export function setKbDocumentState(db: Database, documentId: string, state: KbDocumentState): void {
+  db.run('UPDATE kbDocument SET state = ? WHERE id = ?', [state, documentId]);
+}
+
+export function setKbDocumentArticle(db: Database, documentId: string, articleId: string | null): void {
+  db.run('UPDATE kbDocument SET articleId = ? WHERE id = ?', [articleId, documentId]);
+}
+
+/** The staged ones of a crawl. */
+export function stagedOfJob(db: Database, jobId: string): Pick<KbDocumentRecord, 'id' | 'sourceUrl'>[] {
+  return db.all(`SELECT id, sourceUrl FROM kbDocument WHERE jobId = ? AND state = 'staged' ORDER BY id`, [jobId]);
+}
+
+/** One of them that `model` has not wholly embedded. */
+export function withoutEmbeddingOfJob(db: Database, jobId: string, model: string): string | undefined {
+  return db.get<{ id: string }>(
+    `SELECT d.id FROM kbDocument AS d WHERE d.jobId = ? AND d.state = 'staged' AND NOT EXISTS (SELECT 1 FROM kbEmbedding AS e WHERE e.documentId = d.id AND e.model = ?) LIMIT 1`,
+    [jobId, model],
+  )?.id;
+}
+
+/** What the pages that are there were crawled from, as it was written then. */
+export function servedRootUrls(db: Database): string[] {
+  return db.all<{ rootUrl: string }>(`SELECT DISTINCT rootUrl FROM kbDocument WHERE state IN ('served', 'shadowed') AND rootUrl IS NOT NULL`).map(({ rootUrl }) => rootUrl);
+}
+
+/** Pages, served or shadowed, that a crawl replaces when it is done: those of earlier crawls of `rootUrls`, and any with the address of one of its own. */
+export function replacedByJob(db: Database, job: { jobId: string; rootUrls: readonly string[] }): Pick<KbDocumentRecord, 'id' | 'sourceUrl' | 'articleId'>[] {
+  return db.all(
+    `SELECT id, sourceUrl, articleId FROM kbDocument AS d WHERE d.state IN ('served', 'shadowed') AND d.sourceType = 'url'
+       AND (d.rootUrl IN (SELECT value FROM json_each(@rootUrls)) OR EXISTS (SELECT 1 FROM kbDocument AS n WHERE n.sourceUrl = d.sourceUrl AND n.jobId = @jobId AND n.state = 'staged'))`,
+    { jobId: job.jobId, rootUrls: toJson(job.rootUrls) },
+  );
+}
+
+/** The documents that carry an article's text, in these states. */
+export function documentsOfArticle(db: Database, articleId: string, states: readonly KbDocumentState[]): Pick<KbDocumentRecord, 'id' | 'state'>[] {
+  return db.all(`SELECT id, state FROM kbDocument WHERE articleId = ? AND sourceType = 'article' AND state IN (SELECT value FROM json_each(?)) ORDER BY id`, [articleId, JSON.stringify(states)]);
+}
+
+/** The page that was adopted into the article, while it is there. */
+export function adoptedInto(db: Database, articleId: string): Pick<KbDocumentRecord, 'id' | 'state'> | undefined {
+  return db.get(`SELECT id, state FROM kbDocument WHERE articleId = ? AND sourceType = 'url' AND state IN ('served', 'shadowed')`, [articleId]);
+}
+
+/** The next document after `after`, of those that are or will be served, that `model` has not wholly embedded. Staged pages are their crawl's to embed. */
+export function nextWithoutEmbedding(db: Database, options: { model: string; after: string }): KbDocumentRecord | undefined {
+  return db.get<KbDocumentRecord>(
+    `SELECT * FROM kbDocument AS d WHERE d.id > @after AND (d.state IN ('served', 'shadowed') OR (d.state = 'staged' AND d.sourceType = 'article'))
+       AND NOT EXISTS (SELECT 1 FROM kbEmbedding AS e WHERE e.documentId = d.id AND e.model = @model) ORDER BY d.id LIMIT 1`,
+    options,
+  );
+}
+
+/** The next article's document that is staged and embedded by `model`, so that it can be served. */
+export function nextReadyArticle(db: Database, model: string): Pick<KbDocumentRecord, 'id'> | undefined {
+  return db.get(
+    `SELECT d.id FROM kbDocument AS d JOIN kbEmbedding AS e ON e.documentId = d.id AND e.model = ? WHERE d.state = 'staged' AND d.sourceType = 'article' ORDER BY d.id LIMIT 1`,
+    [model],
+  );
+}
+
+export function insertKbEmbedding(db: Database, embedding: { documentId: string; model: string; chunkCount: number }): void {
+  db.run('INSERT INTO kbEmbedding (documentId, model, chunkCount) VALUES (@documentId, @model, @chunkCount)', embedding);
+}
+
+/** Removed documents whose chunks are all gone. Returns how many rows that were. */
+export function deleteEmptyRemoved(db: Database, limit: number): number {
+  return db.run(
+    `DELETE FROM kbDocument WHERE id IN (
+       SELECT d.id FROM kbDocument AS d WHERE d.state = 'removed' AND NOT EXISTS (SELECT 1 FROM kbChunk AS c WHERE c.documentId = d.id) LIMIT ?)`,
+    [limit],
+  );
+}

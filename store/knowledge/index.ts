@@ -1,0 +1,55 @@
+// Searching chunks by their vectors, on a connection that only reads. The index is a table of sign bits in the connection's own memory, made from
+// the chunks in the file and brought up to them whenever the base's revision has moved. A search takes the nearest by their bits first and ranks
+// those by the whole vectors; bench/retrieval.ts has what that costs and what it misses.
+
+import type { Database } from '../database.ts';
+
+export interface KbMatch {
+  readonly chunkId: string;
+  readonly documentId: string;
+  readonly chunkIndex: number;
+  readonly sourceUrl: string | null;
+  readonly title: string;
+  readonly text: string;
+  /** Cosine similarity, -1 to 1. */
+  readonly score: number;
+}
+
+/** Ranked by the whole vector, at the least. With 128 of 100,000, 98 of the best hundred are among them. */
+const minCandidates = 128;
+/** For a longer answer, so many times its length. */
+const candidatesPerResult = 4;
+
+const served = `SELECT c.rowid FROM kbDocument AS d JOIN kbChunk AS c ON c.documentId = d.id AND c.model = @model WHERE d.state = 'served'`;
+
+/** Prepares a connection; once. `dimensions` is the length of the model's vectors, a multiple of 8. */
+export function openKbIndex(db: Database, dimensions: number): void {
+  db.loadVectors();
+  db.run(`CREATE VIRTUAL TABLE temp.kbBits USING vec0(bits bit[${dimensions}])`);
+  db.run('CREATE TABLE temp.kbIndexed (rowid INTEGER PRIMARY KEY)');
+}
+
+/** Makes the index hold what is served, no more and no less. */
+export function refreshKbIndex(db: Database, model: string): void {
+  db.run(`DELETE FROM temp.kbBits WHERE rowid IN (SELECT rowid FROM temp.kbIndexed EXCEPT ${served})`, { model });
+  db.run(
+    `INSERT INTO temp.kbBits (rowid, bits)
+     SELECT rowid, vec_quantize_binary(vec_int8(vector)) FROM main.kbChunk WHERE rowid IN (${served} EXCEPT SELECT rowid FROM temp.kbIndexed)`,
+    { model },
+  );
+  db.run('DELETE FROM temp.kbIndexed');
+  db.run(`INSERT INTO temp.kbIndexed ${served}`, { model });
+}
+
+/** Best first, ties by chunkId. A question that says nothing, such as one of signs alone, has no direction: nothing is near it. */
+export function nearestChunks(db: Database, query: { vector: Uint8Array; topK: number }): KbMatch[] {
+  const { vector, topK } = query;
+  if (vector.every((byte) => byte === 0)) return [];
+  return db.all<KbMatch>(
+    `SELECT c.id AS chunkId, c.documentId, c.chunkIndex, d.sourceUrl, d.title, c.text, 1 - vec_distance_cosine(vec_int8(c.vector), vec_int8(@vector)) AS score
+     FROM kbChunk AS c JOIN kbDocument AS d ON d.id = c.documentId
+     WHERE c.rowid IN (SELECT rowid FROM temp.kbBits WHERE bits MATCH vec_quantize_binary(vec_int8(@vector)) AND k = @candidates)
+     ORDER BY score DESC, chunkId LIMIT @topK`,
+    { vector, topK, candidates: Math.max(minCandidates, topK * candidatesPerResult) },
+  );
+}

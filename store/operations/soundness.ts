@@ -1,0 +1,166 @@
+// What must hold of the rows of a workspace's file, as questions whose every answer is a fault. A table per noun may add its own
+// here; engine/operations/soundness.ts asks them all, beside what SQLite itself can tell.
+
+import type { Database } from '../database.ts';
+import { jsonColumns } from '../json.ts';
+
+interface Rule {
+  /** What must hold. */
+  readonly rule: string;
+  /** Selects `fault`, one row per fault. */
+  readonly sql: string;
+}
+
+/** Faults of one rule that are told; the rest are of the same kind. */
+const maxTold = 20;
+
+const rules: readonly Rule[] = [
+  { rule: 'the file holds one workspace', sql: `SELECT count(*) || ' workspaces' AS fault FROM workspace HAVING count(*) <> 1` },
+  {
+    rule: 'events are numbered without a gap',
+    sql: `SELECT 'no event ' || (seq - 1) AS fault FROM event WHERE seq > (SELECT min(seq) FROM event) AND NOT EXISTS (SELECT 1 FROM event AS before WHERE before.seq = event.seq - 1)`,
+  },
+  {
+    rule: 'ticket numbers count from 1 to the workspace\'s last one',
+    sql: `SELECT 'conversation ' || id || ' has number ' || ticketNumber AS fault FROM conversation WHERE ticketNumber < 1 OR ticketNumber > (SELECT lastTicketNumber FROM workspace)`,
+  },
+  {
+    rule: 'a conversation knows when its newest message was written',
+    sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE lastLineAt IS NOT (SELECT max(createdAt) FROM message WHERE conversationId = conversation.id)`,
+  },
+  {
+    rule: 'a conversation knows when its customer last wrote',
+    sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE lastCustomerMessageAt IS NOT (SELECT max(createdAt) FROM message WHERE conversationId = conversation.id AND senderType = 'visitor')`,
+  },
+  {
+    rule: 'versions count from 1',
+    sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE version < 1
+          UNION ALL SELECT 'site ' || id FROM site WHERE version < 1 UNION ALL SELECT 'savedReply ' || id FROM savedReply WHERE version < 1`,
+  },
+  { rule: 'there is an admin', sql: `SELECT 'none' AS fault WHERE NOT EXISTS (SELECT 1 FROM agent WHERE role = 'admin' AND deactivatedAt IS NULL)` },
+  {
+    rule: 'who works on an open conversation is active',
+    sql: `SELECT 'conversation ' || conversation.id || ' is agent ' || agent.id || '''s' AS fault FROM conversation JOIN agent ON agent.id = assignedAgentId
+          WHERE conversation.status IN ('open', 'pending') AND agent.deactivatedAt IS NOT NULL`,
+  },
+  {
+    rule: 'a deactivated agent can do nothing',
+    sql: `SELECT 'agent ' || id AS fault FROM agent WHERE deactivatedAt IS NOT NULL AND (passwordHash IS NOT NULL OR status <> 'offline' OR role <> 'agent' OR EXISTS (SELECT 1 FROM agentSession WHERE agentId = agent.id)
+          OR EXISTS (SELECT 1 FROM agentTotp WHERE agentId = agent.id) OR EXISTS (SELECT 1 FROM passkey WHERE agentId = agent.id) OR EXISTS (SELECT 1 FROM recoveryCode WHERE agentId = agent.id))`,
+  },
+  {
+    rule: 'a conversation\'s department is there, or is being cleared',
+    sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE departmentId IS NOT NULL AND departmentId NOT IN (SELECT id FROM department)
+          AND departmentId NOT IN (SELECT subjectId FROM deadline WHERE kind = 'department.clear')`,
+  },
+  {
+    rule: 'an offer is for a conversation that is open, and has its deadline',
+    sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE handshake IS NOT NULL
+          AND (status NOT IN ('open', 'pending') OR NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'assignment.expire' AND subjectId = conversation.id))
+          UNION ALL SELECT 'deadline of ' || subjectId FROM deadline WHERE kind = 'assignment.expire' AND NOT EXISTS (SELECT 1 FROM conversation WHERE id = subjectId AND handshake IS NOT NULL)`,
+  },
+  {
+    rule: 'a solved conversation will close',
+    sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE status = 'solved' AND NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'conversation.autoClose' AND subjectId = conversation.id)`,
+  },
+  {
+    rule: 'a call that rings will be given up',
+    sql: `SELECT 'call ' || conversationId AS fault FROM call WHERE phase = 'ringing' AND NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'call.ringTimeout' AND subjectId = call.conversationId)`,
+  },
+  { rule: 'a call is a conversation of its channel', sql: `SELECT 'call ' || conversationId AS fault FROM call JOIN conversation ON conversation.id = conversationId WHERE channel <> 'call'` },
+  {
+    rule: 'a call\'s conversation knows its number and its voicemail',
+    sql: `SELECT 'conversation ' || id AS fault FROM conversation WHERE phoneNumberId IS NOT (SELECT phoneNumberId FROM call WHERE conversationId = conversation.id)
+          UNION ALL SELECT 'conversation ' || conversation.id FROM conversation LEFT JOIN voicemail ON voicemail.conversationId = conversation.id
+          WHERE voicemailAt IS NOT voicemail.createdAt OR voicemailId IS NOT voicemail.id`,
+  },
+  {
+    rule: 'a call\'s timeline has no gap',
+    sql: `SELECT 'call ' || conversationId AS fault FROM callEvent GROUP BY conversationId HAVING max(position) - min(position) + 1 <> count(*)`,
+  },
+  { rule: 'the daily upkeep is due some day', sql: `SELECT 'none' AS fault WHERE NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'workspace.maintain')` },
+  {
+    rule: 'of each target the first outside work that waits, and no other, may be tried',
+    sql: `SELECT 'target ' || target AS fault FROM outbox WHERE isFirst = 1 AND state <> 'queued'
+          UNION ALL SELECT 'target ' || target FROM outbox WHERE state = 'queued' GROUP BY target HAVING sum(isFirst) <> 1`,
+  },
+  { rule: 'outside work is settled or waits', sql: `SELECT 'work ' || id AS fault FROM outbox WHERE (state = 'queued') <> (settledAt IS NULL) OR attempts < 0` },
+  {
+    rule: 'a message that is to be sent has its work',
+    sql: `SELECT 'message ' || id AS fault FROM message WHERE deliveryStatus = 'queued' AND NOT EXISTS (SELECT 1 FROM outbox WHERE subjectId = message.id AND state = 'queued')`,
+  },
+  {
+    rule: 'what is stored adds up',
+    sql: `SELECT kind AS fault FROM storageUse WHERE bytes <> coalesce((SELECT sum(size) FROM upload WHERE upload.kind = storageUse.kind), 0)
+          UNION ALL SELECT DISTINCT kind FROM upload WHERE kind NOT IN (SELECT kind FROM storageUse)`,
+  },
+  {
+    rule: 'what a webhook is to be told has its work',
+    sql: `SELECT 'delivery ' || id AS fault FROM webhookDelivery WHERE status = 'pending' AND NOT EXISTS (SELECT 1 FROM outbox WHERE kind = 'webhook' AND subjectId = webhookDelivery.id AND state = 'queued')`,
+  },
+  {
+    rule: 'an upload that was not used will be forgotten',
+    sql: `SELECT 'upload ' || id AS fault FROM upload WHERE state <> 'stored' AND NOT EXISTS (SELECT 1 FROM deadline WHERE kind = 'upload.expire' AND subjectId = upload.id)`,
+  },
+  {
+    rule: 'a document has the chunks that it was cut into',
+    sql: `SELECT 'document ' || documentId AS fault FROM kbEmbedding WHERE chunkCount <> (SELECT count(*) FROM kbChunk WHERE kbChunk.documentId = kbEmbedding.documentId AND kbChunk.model = kbEmbedding.model)`,
+  },
+  {
+    rule: 'the search index is told of every conversation',
+    sql: `SELECT 'conversation ' || conversationId AS fault FROM conversationChange WHERE conversationId NOT IN (SELECT id FROM conversation)
+          UNION ALL SELECT 'visitor ' || visitorId FROM visitorChange WHERE visitorId NOT IN (SELECT id FROM visitor)
+          UNION ALL SELECT 'visitor ' || id FROM visitor WHERE (name IS NOT NULL OR email IS NOT NULL) AND id NOT IN (SELECT visitorId FROM visitorChange)`,
+  },
+];
+
+/** Columns whose names say what they hold, in every table there is. */
+const columnRules: readonly { readonly rule: string; readonly named: RegExp; faulty(column: string): string }[] = [
+  { rule: 'a time is ISO 8601 UTC with milliseconds', named: /(?:At|UpTo)$/, faulty: (column) => `${column} NOT GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9].[0-9][0-9][0-9]Z'` },
+  {
+    rule: 'lists and objects are JSON',
+    named: jsonColumns,
+    faulty: (column) => `NOT json_valid(${column})`,
+  },
+];
+
+export interface RuleFault {
+  readonly rule: string;
+  readonly fault: string;
+}
+
+/** Reads most of the file. */
+export function workspaceFaults(db: Database): RuleFault[] {
+  const found: RuleFault[] = [];
+  for (const { rule, sql } of [...rules, ...ofColumns(db)]) {
+    for (const { fault } of db.all<{ fault: string }>(`SELECT fault FROM (${sql}) LIMIT ${maxTold}`)) found.push({ rule, fault });
+  }
+  return found;
+}
+
+/** Rows of what an operator counts. */
+export function countsOf(db: Database): { conversations: number; messages: number; events: number } {
+  const count = (table: string): number => db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`)?.count ?? 0;
+  return { conversations: count('conversation'), messages: count('message'), events: count('event') };
+}
+
+export function deadlineKinds(db: Database): string[] {
+  return db.all<{ kind: string }>('SELECT DISTINCT kind FROM deadline').map(({ kind }) => kind);
+}
+
+/** Of what waits; what is settled may be of a kind that is no more. */
+export function outboxKindsIn(db: Database): string[] {
+  return db.all<{ kind: string }>(`SELECT DISTINCT kind FROM outbox WHERE state = 'queued'`).map(({ kind }) => kind);
+}
+
+function ofColumns(db: Database): Rule[] {
+  const columns = db.all<{ tableName: string; name: string; type: string }>(
+    `SELECT sqlite_schema.name AS tableName, column.name AS name, column.type AS type FROM sqlite_schema, pragma_table_info(sqlite_schema.name) AS column
+     WHERE sqlite_schema.name IN (SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table') AND sqlite_schema.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
+  );
+  return columnRules.flatMap(({ rule, named, faulty }) =>
+    columns
+      .filter(({ name, type }) => type === 'TEXT' && named.test(name))
+      .map(({ tableName, name }) => ({ rule, sql: `SELECT '${tableName}.${name}: ' || ${name} AS fault FROM ${tableName} WHERE ${name} IS NOT NULL AND ${faulty(name)}` })),
+  );
+}

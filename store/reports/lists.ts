@@ -1,0 +1,255 @@
+// The parts of reports that are lists: the conversations behind a figure, what waits now, what goals were worth. Asked on the reader
+// thread; plain data in and out.
+
+import type { Channel, ConversationRecord, ConversationStatus } from '../conversations/conversations.ts';
+import { type ConversationRow, conversationFromRow } from '../conversations/conversations.ts';
+import type { Database } from '../database.ts';
+import type { GoalStatus } from '../growth/goals.ts';
+import { figuresPerGoalQuarter } from './goal-rollups.ts';
+import { toJson, toJsonOrNull } from '../json.ts';
+import { BucketPlan, type Buckets } from './buckets.ts';
+import { cutRange, daysIn, daysInAll, type Piece, type ReportRange } from './pieces.ts';
+import { countsByDay, type ReportScope, type ReportSource, rangeValues, scopeValues, totalsOf, withinChannels, withinRange, withinScope } from './reads.ts';
+import type { Days } from './changes.ts';
+import { isRebuilding } from './rebuild.ts';
+import { type Counts, dayMs, everyone } from './rollups.ts';
+
+export interface DrillDown {
+  readonly scope: ReportScope;
+  readonly range: ReportRange;
+  /** Undefined: all but spam. */
+  readonly status: ConversationStatus | undefined;
+  readonly isRated: boolean;
+  readonly isMissed: boolean;
+  /** Of an agent's own: what has gone to a department beyond these, and to somebody else, is counted and not shown. Null: everything is. */
+  readonly shownDepartmentIds: readonly string[] | null;
+}
+
+const isOver = `(status IN ('solved', 'closed') OR channel = 'call' AND EXISTS (SELECT 1 FROM call WHERE call.conversationId = conversation.id AND call.phase = 'ended'))`;
+
+function conditionOf(asked: DrillDown): string {
+  return [
+    withinRange,
+    // What a look at the index's entry tells comes first.
+    ...(asked.isRated ? ['rating IS NOT NULL'] : []),
+    ...(asked.isRated && asked.scope.agentId !== null ? ['coalesce(ratedAgentId, assignedAgentId) = @agentId'] : []),
+    ...(asked.isMissed ? [`firstResponseAt IS NULL`] : []),
+    asked.status === undefined ? `status <> 'spam'` : 'status = @status',
+    withinScope(asked.scope),
+    ...(asked.shownDepartmentIds === null ? [] : [`(assignedAgentId = @agentId OR coalesce(departmentId, '') IN (SELECT value FROM json_each(@shownDepartmentIds)))`]),
+    withinChannels(asked.scope),
+    ...(asked.isMissed ? [`status <> 'spam' AND ${isOver}`] : []),
+  ].join(' AND ');
+}
+
+function valuesOf(asked: DrillDown): Record<string, string | null> {
+  return { ...rangeValues(asked.range), ...scopeValues(asked.scope), status: asked.status ?? null, shownDepartmentIds: toJsonOrNull(asked.shownDepartmentIds) };
+}
+
+/** What is rated and yet unanswered has an index of its own: it is rare, and no rollup counts it. */
+const indexOf = ({ isRated, isMissed }: DrillDown): string => (isRated && isMissed ? 'conversationRatedUnanswered' : 'conversationInReports');
+
+interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Newest first. Ids come from the index alone; only the page's own rows are read. */
+export function reportedConversations(source: ReportSource, whole: DrillDown, wholePage: Page): ConversationRecord[] {
+  const { asked, page } = beyondDays(source, whole, wholePage);
+  return source.db
+    .all<ConversationRow>(
+      `SELECT whole.* FROM (SELECT id, createdAt FROM conversation INDEXED BY ${indexOf(asked)} WHERE ${conditionOf(asked)} ORDER BY createdAt DESC, id DESC LIMIT @limit OFFSET @offset) AS found
+       JOIN conversation AS whole ON whole.id = found.id ORDER BY found.createdAt DESC, found.id DESC`,
+      { ...valuesOf(asked), ...page },
+    )
+    .map(conversationFromRow);
+}
+
+/** So many are skipped by looking at each. */
+const skippedOneByOne = 1000;
+
+/** The same page of a range that ends earlier: whole days that lie before it in the list are skipped by what rollups count. */
+function beyondDays(source: ReportSource, asked: DrillDown, page: Page): { asked: DrillDown; page: Page } {
+  const counted = rolledUpCount(asked);
+  const lastDay = Math.floor(asked.range.toMs / dayMs);
+  if (counted === undefined || page.offset < skippedOneByOne || lastDay * dayMs <= asked.range.fromMs) return { asked, page };
+  const endingOn = (day: number): ReportRange => ({ fromMs: asked.range.fromMs, toMs: day * dayMs });
+  // Those of the day that the range ends in come first.
+  let offset = page.offset - countRows(source.db, { ...asked, range: { fromMs: lastDay * dayMs, toMs: asked.range.toMs } });
+  if (offset < 0) return { asked, page };
+  let day = lastDay;
+  const counts = countsByDay(source, asked.scope, counted, { first: Math.ceil(asked.range.fromMs / dayMs), next: lastDay });
+  for (const [earlier, count] of counts) {
+    if (count > offset) break;
+    offset -= count;
+    day = earlier;
+  }
+  return { asked: { ...asked, range: endingOn(day) }, page: { ...page, offset } };
+}
+
+export function countReported(source: ReportSource, asked: DrillDown): number {
+  const rolledUp = rolledUpCount(asked);
+  if (rolledUp !== undefined) return totalsOf(source, asked.scope, asked.range)[rolledUp];
+  return countRows(source.db, asked);
+}
+
+function countRows(db: Database, asked: DrillDown): number {
+  return db.get<{ count: number }>(`SELECT count(*) AS count FROM conversation INDEXED BY ${indexOf(asked)} WHERE ${conditionOf(asked)}`, valuesOf(asked))?.count ?? 0;
+}
+
+/** What rollups count, where it is just that. */
+function rolledUpCount({ status, isRated, isMissed, shownDepartmentIds }: DrillDown): keyof Counts | undefined {
+  if (shownDepartmentIds !== null) return undefined;
+  if (status === undefined) return isRated && isMissed ? undefined : isRated ? 'rated' : isMissed ? 'missed' : 'conversations';
+  return isRated || isMissed || status === 'spam' ? undefined : status;
+}
+
+/** Names beside a conversation's ids, for who reads a list outside of the service. */
+export interface ConversationNames {
+  readonly siteName: string | null;
+  readonly departmentName: string | null;
+  readonly assignedAgentName: string | null;
+  readonly firstResponderName: string | null;
+  /** The contact's, else the visitor's. */
+  readonly customerName: string | null;
+  readonly customerEmail: string | null;
+}
+
+export interface NamedConversation {
+  readonly conversation: ConversationRecord;
+  readonly names: ConversationNames;
+}
+
+/** The next of them in the same order, for lists that are read to their end. */
+export function reportedAfter(db: Database, asked: DrillDown, after: { at: string; id: string } | undefined, limit: number): NamedConversation[] {
+  return db
+    .all<ConversationRow & ConversationNames>(
+      `SELECT whole.*, site.name AS siteName, department.name AS departmentName, assignee.name AS assignedAgentName, responder.name AS firstResponderName,
+         coalesce(contact.name, visitor.name) AS customerName, coalesce(contact.email, visitor.email) AS customerEmail FROM (SELECT id, createdAt FROM conversation INDEXED BY ${indexOf(asked)} WHERE ${conditionOf(asked)} AND (@at IS NULL OR createdAt < @at OR createdAt = @at AND id < @id)
+         AND createdAt <= coalesce(@at, '9999') ORDER BY createdAt DESC, id DESC LIMIT @limit) AS found
+       JOIN conversation AS whole ON whole.id = found.id
+       LEFT JOIN site ON site.id = whole.siteId LEFT JOIN department ON department.id = whole.departmentId
+       LEFT JOIN agent AS assignee ON assignee.id = whole.assignedAgentId LEFT JOIN agent AS responder ON responder.id = whole.firstResponderId
+       LEFT JOIN contact ON contact.id = whole.contactId LEFT JOIN visitor ON visitor.id = whole.visitorId
+       ORDER BY found.createdAt DESC, found.id DESC`,
+      { ...valuesOf(asked), at: after?.at ?? null, id: after?.id ?? null, limit },
+    )
+    .map(({ siteName, departmentName, assignedAgentName, firstResponderName, customerName, customerEmail, ...row }) => ({
+      conversation: conversationFromRow(row),
+      names: { siteName, departmentName, assignedAgentName, firstResponderName, customerName, customerEmail },
+    }));
+}
+
+/** Open ones that nobody has, now. */
+export function queuedByChannel(db: Database, scope: ReportScope): Map<Channel, number> {
+  const rows = db.all<{ channel: Channel; count: number }>(
+    `SELECT channel, count(*) AS count FROM conversation WHERE status = 'open' AND assignedAgentId IS NULL AND handshake IS NULL AND ${withinScope({ ...scope, agentId: null })} GROUP BY channel`,
+    { ...scopeValues({ ...scope, agentId: null }) },
+  );
+  return new Map(rows.map(({ channel, count }) => [channel, count]));
+}
+
+export interface GoalTotals {
+  readonly goalId: string;
+  readonly name: string;
+  /** `deleted` is a goal that is gone but was reached in the range. */
+  readonly status: GoalStatus | 'deleted';
+  readonly completions: number;
+  readonly valueCents: number;
+}
+
+const completionsWithin = (scope: ReportScope): string => `completedAt >= @fromAt AND completedAt < @toAt AND ${withinScope(scope, { departmentId: 'departmentId', isOfAgent: 'attributedAgentId = @agentId' })}`;
+
+interface GoalRow {
+  readonly goalId: string;
+  readonly name: string;
+  readonly status: GoalStatus;
+  readonly isDeleted: number;
+}
+
+/** By goal, of those that were completed. */
+export type GoalSums = Map<string, { completions: number; valueCents: number }>;
+
+/** Every goal that is there, and deleted ones with completions in the range; the oldest first. */
+export function goalTotals({ db, memory }: ReportSource, scope: ReportScope, range: ReportRange): GoalTotals[] {
+  const goals = db.all<GoalRow>('SELECT id AS goalId, name, status, deletedAt IS NOT NULL AS isDeleted FROM goal ORDER BY createdAt, id');
+  const sums: GoalSums = new Map();
+  const ofFile = { what: 'completions', isRebuilding: isRebuilding(db) } as const;
+  const { ends, pieces } = cutRange(range, { byDayAlone: ofFile.isRebuilding || scope.agentId !== null });
+  for (const end of ends) addCompletions(db, scope, end, sums);
+  if (pieces.length > 0) {
+    const changes = memory.changes(db, ofFile, daysInAll(pieces));
+    for (const piece of pieces) {
+      const found = memory.goals.recall({ key: toJson([scope, piece]), changes: changes.in(daysIn(piece)) }, () => readGoalPiece(db, scope, piece, goals));
+      for (const [goalId, { completions, valueCents }] of found) addToGoal(sums, goalId, piece.times * completions, piece.times * valueCents);
+    }
+  }
+  return goals.flatMap(({ goalId, name, status, isDeleted }) => {
+    const { completions = 0, valueCents = 0 } = sums.get(goalId) ?? {};
+    return isDeleted === 1 && completions === 0 ? [] : [{ goalId, name, status: isDeleted === 1 ? ('deleted' as const) : status, completions, valueCents }];
+  });
+}
+
+function readGoalPiece(db: Database, scope: ReportScope, piece: Piece, goals: readonly GoalRow[]): GoalSums {
+  const sums: GoalSums = new Map();
+  // No rollup tells agents apart: theirs are few.
+  if (!('grain' in piece) || scope.agentId !== null) {
+    addCompletions(db, scope, 'grain' in piece ? rangeOf(piece) : piece, sums);
+    return sums;
+  }
+  const { grain, first, next } = piece;
+  for (const { goalId } of goals) {
+    for (const departmentId of scope.departmentIds ?? [everyone]) {
+      const found = db.allValues('SELECT sum(completions), sum(valueCents) FROM rollupGoal WHERE departmentId = ? AND goalId = ? AND grain = ? AND period >= ? AND period < ? HAVING count(*) > 0', [departmentId, goalId, grain, first, next]);
+      // As the columns are declared in the migration.
+      for (const [completions, valueCents] of found as [number, number][]) addToGoal(sums, goalId, completions, valueCents);
+    }
+  }
+  return sums;
+}
+
+const rangeOf = ({ first, next }: Days): ReportRange => ({ fromMs: first * dayMs, toMs: next * dayMs });
+
+function addCompletions(db: Database, scope: ReportScope, range: ReportRange, sums: GoalSums): void {
+  for (const { goalId, valueCents } of completionsOf(db, scope, range)) addToGoal(sums, goalId, 1, valueCents ?? 0);
+}
+
+function addToGoal(sums: GoalSums, goalId: string, completions: number, valueCents: number): void {
+  const sum = sums.get(goalId) ?? { completions: 0, valueCents: 0 };
+  sums.set(goalId, { completions: sum.completions + completions, valueCents: sum.valueCents + valueCents });
+}
+
+/** How many in each bucket. */
+export function completionsByBucket({ db, memory }: ReportSource, scope: ReportScope, buckets: Buckets): number[] {
+  const counts = new Array<number>(buckets.starts.length).fill(0);
+  const add = (bucket: number, completions: number): void => {
+    counts[bucket] = (counts[bucket] ?? 0) + completions;
+  };
+  const plan = new BucketPlan(buckets);
+  for (const { bucket, ...range } of plan.edges) add(bucket, completionsOf(db, scope, range).length);
+  const changes = memory.changes(db, { what: 'completions', isRebuilding: isRebuilding(db) }, plan.days);
+  for (const month of plan.months) {
+    const read = (): Int32Array =>
+      scope.agentId === null
+        ? plan.sumsOf(month, quartersOfDays(db, scope, month.days), figuresPerGoalQuarter)
+        : plan.countsOf(month, completionsOf(db, scope, rangeOf(month.days)).map(({ completedAt }) => Date.parse(completedAt)));
+    const sums = memory.buckets.recall({ key: toJson(['completions', scope, month.key]), changes: changes.in(month.days) }, read);
+    for (const [index, completions] of sums.entries()) add(month.firstBucket + index, completions);
+  }
+  return counts;
+}
+
+function quartersOfDays(db: Database, scope: ReportScope, { first, next }: Days): [day: number, quarters: string][] {
+  const sql = `SELECT period, quarters FROM rollupGoal WHERE departmentId = ? AND goalId = ? AND grain = 'day' AND period >= ? AND period < ?`;
+  // As the columns are declared in the migration.
+  return (scope.departmentIds ?? [everyone]).flatMap((departmentId) => db.allValues(sql, [departmentId, everyone, first, next]) as [number, string][]);
+}
+
+/** One by one, by the index that holds them whole. */
+function completionsOf(db: Database, scope: ReportScope, range: ReportRange): { goalId: string; valueCents: number | null; completedAt: string }[] {
+  if (range.fromMs >= range.toMs) return [];
+  const index = scope.agentId === null ? 'goalCompletionByTime' : 'goalCompletionByAgent';
+  const sql = `SELECT goalId, valueCents, completedAt FROM goalCompletion INDEXED BY ${index} WHERE ${completionsWithin(scope)}`;
+  return db.all(sql, { ...rangeValues(range), ...scopeValues(scope) });
+}

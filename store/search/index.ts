@@ -1,0 +1,95 @@
+// The rows of a search index: a file beside the workspace's that can be removed at any time. What they mean is known to
+// workers/search/ alone, the only caller.
+
+import type { Database } from '../database.ts';
+import { toJson } from '../json.ts';
+
+/** What words stand in: the bodies of messages, names and emails of visitors, subjects of tickets. */
+export type SearchField = 'message' | 'visitor' | 'subject';
+
+/** The documents of one segment that hold a word. */
+export interface Posting {
+  readonly segment: number;
+  readonly docs: Uint8Array;
+}
+
+/** Documents from the first to the last, in a row but for gaps. */
+export interface Segment {
+  readonly firstDoc: number;
+  readonly lastDoc: number;
+  /** The id of what `lastDoc` numbers. */
+  readonly lastId: string;
+}
+
+/** As it is stored. */
+const codeOf: Record<SearchField, number> = { message: 0, visitor: 1, subject: 2 };
+/** Sorts after whatever begins with the same letters. */
+const afterAll = '\u{10ffff}';
+
+/** In their order; a segment's number is its place here. */
+export function segmentsOf(db: Database, field: SearchField): Segment[] {
+  return db.all<Segment>('SELECT firstDoc, lastDoc, lastId FROM segment WHERE field = ? ORDER BY segment', [codeOf[field]]);
+}
+
+export function insertSegment(db: Database, field: SearchField, segment: Segment & { number: number; owners: Uint8Array | null }): void {
+  const { number, firstDoc, lastDoc, lastId, owners } = segment;
+  db.run('INSERT INTO segment (field, segment, firstDoc, lastDoc, lastId, owners) VALUES (?, ?, ?, ?, ?, ?)', [codeOf[field], number, firstDoc, lastDoc, lastId, owners]);
+}
+
+/** Of every segment of messages, its first document and its owners. */
+export function* everyOwners(db: Database): Generator<{ firstDoc: number; owners: Uint8Array }> {
+  yield* db.iterate<{ firstDoc: number; owners: Uint8Array }>('SELECT firstDoc, owners FROM segment WHERE owners IS NOT NULL ORDER BY firstDoc');
+}
+
+/** Undefined when there is no such segment of messages. */
+export function segmentOwners(db: Database, number: number): Uint8Array | undefined {
+  return db.get<{ owners: Uint8Array | null }>('SELECT owners FROM segment WHERE field = ? AND segment = ?', [codeOf.message, number])?.owners ?? undefined;
+}
+
+export function insertPosting(db: Database, field: SearchField, word: string, posting: Posting): void {
+  db.run('INSERT INTO posting (field, word, segment, docs) VALUES (?, ?, ?, ?)', [codeOf[field], word, posting.segment, posting.docs]);
+}
+
+/** Of one word, in segments before `segments`. */
+export function postingsOf(db: Database, field: SearchField, word: string, segments: number): Posting[] {
+  return db.all<Posting>('SELECT segment, docs FROM posting WHERE field = ? AND word = ? AND segment < ?', [codeOf[field], word, segments]);
+}
+
+/** Of every longer word that begins with `prefix`. */
+export function postingsBeyond(db: Database, field: SearchField, prefix: string, segments: number): Posting[] {
+  return db.all<Posting>('SELECT segment, docs FROM posting WHERE field = ? AND word > ? AND word < ? AND segment < ?', [codeOf[field], prefix, prefix + afterAll, segments]);
+}
+
+export function isSpelled(db: Database, hash: number, word: string): boolean {
+  return db.get('SELECT 1 FROM spelling WHERE hash = ? AND word = ?', [hash, word]) !== undefined;
+}
+
+export function insertSpelling(db: Database, hash: number, word: string): void {
+  db.run('INSERT OR IGNORE INTO spelling (hash, word) VALUES (?, ?)', [hash, word]);
+}
+
+export function wordsSpelled(db: Database, hash: number): string[] {
+  return db.all<{ word: string }>('SELECT word FROM spelling WHERE hash = ?', [hash]).map((row) => row.word);
+}
+
+export function insertConversationNumber(db: Database, no: number, conversationId: string): void {
+  db.run('INSERT INTO conversation (no, id) VALUES (?, ?)', [no, conversationId]);
+}
+
+export function findConversationNumber(db: Database, conversationId: string): number | undefined {
+  return db.get<{ no: number }>('SELECT no FROM conversation WHERE id = ?', [conversationId])?.no;
+}
+
+export function findNumberedConversation(db: Database, no: number): string | undefined {
+  return db.get<{ id: string }>('SELECT id FROM conversation WHERE no = ?', [no])?.id;
+}
+
+/** Of those that are there. */
+export function conversationsNumbered(db: Database, numbers: readonly number[]): Map<number, string> {
+  const rows = db.all<{ no: number; id: string }>('SELECT no, id FROM conversation WHERE no IN (SELECT value FROM json_each(?))', [toJson(numbers)]);
+  return new Map(rows.map(({ no, id }) => [no, id]));
+}
+
+export function lastConversationNumber(db: Database): number {
+  return db.get<{ no: number | null }>('SELECT max(no) AS no FROM conversation')?.no ?? 0;
+}

@@ -1,0 +1,54 @@
+// The workspace itself: one row in its own file.
+
+import type { Database } from '../database.ts';
+import { fromJson, toJson } from '../json.ts';
+
+export interface WorkspaceSettings {
+  readonly routing: { readonly mode: 'auto' | 'manual'; readonly maxOpenChatsPerAgent: number };
+  readonly autoCloseDays: number;
+  readonly csatEnabled: boolean;
+  readonly defaultDepartmentId: string | null;
+  /** Minutes without a socket after which an available agent is away; 0 is never. */
+  readonly awayAfterMinutes: number;
+  /** Whether who answers what nobody has, has it. */
+  readonly assignOnReply: boolean;
+  /** Since when everybody must have a second factor; null where nobody must. */
+  readonly secondFactorRequiredAt: string | null;
+}
+
+/** Of workspaces that were made before there was the choice. */
+const laterSettings: Pick<WorkspaceSettings, 'awayAfterMinutes' | 'assignOnReply' | 'secondFactorRequiredAt'> = { awayAfterMinutes: 5, assignOnReply: true, secondFactorRequiredAt: null };
+
+export interface WorkspaceRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly timezone: string;
+  readonly locale: string;
+  readonly subdomain: string;
+  readonly plan: string;
+  readonly settings: WorkspaceSettings;
+  readonly lastTicketNumber: number;
+  readonly createdAt: string;
+}
+
+type Row = Omit<WorkspaceRecord, 'settings'> & { settings: string };
+
+export function findWorkspace(db: Database): WorkspaceRecord | undefined {
+  const row = db.get<Row>('SELECT * FROM workspace');
+  return row && { ...row, settings: { ...laterSettings, ...fromJson<WorkspaceSettings>(row.settings) } };
+}
+
+export function insertWorkspace(db: Database, workspace: WorkspaceRecord): void {
+  db.run(
+    `INSERT INTO workspace (id, name, timezone, locale, subdomain, plan, settings, lastTicketNumber, createdAt)
+     VALUES (@id, @name, @timezone, @locale, @subdomain, @plan, @settings, @lastTicketNumber, @createdAt)`,
+    { ...workspace, settings: toJson(workspace.settings) },
+  );
+}
+
+export function updateWorkspace(db: Database, workspace: WorkspaceRecord): void {
+  db.run('UPDATE workspace SET name = @name, timezone = @timezone, locale = @locale, plan = @plan, settings = @settings, lastTicketNumber = @lastTicketNumber WHERE id = @id', {
+    ...workspace,
+    settings: toJson(workspace.settings),
+  });
+}

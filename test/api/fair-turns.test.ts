@@ -1,0 +1,107 @@
+import t from 'tap';
+import { FairTurns } from '../../http/limits/fair-turns.ts';
+import { HeldBytes, NetworkRoom } from '../../http/limits/held-bytes.ts';
+import { headOf, type RawAnswer, RawClient } from '../support/raw-http.ts';
+import { startService } from '../support/service.ts';
+
+/** A loop whose turns the test takes, and a time that only work moves on. */
+function loop() {
+  let nowMs = 0;
+  const next: (() => void)[] = [];
+  const done: string[] = [];
+  const turns = new FairTurns({ now: () => nowMs, nextTurn: (call) => void next.push(call) });
+  const come = (network: string, name: string, ms: number): void => {
+    const work = (): void => {
+      nowMs += ms;
+      done.push(name);
+    };
+    if (turns.isFree(nowMs)) work();
+    else turns.wait(network, work);
+  };
+  return { done, come, turn: (): void => next.splice(0).forEach((call) => call()), isOver: (): boolean => next.length === 0 };
+}
+
+t.test('what comes while the turn is short is done at once, in the order it comes', async (t) => {
+  const { done, come, turn, isOver } = loop();
+  for (const name of ['a1', 'b1', 'a2']) come(name.slice(0, 1), name, 3);
+  t.same(done, ['a1', 'b1', 'a2']);
+  turn();
+  t.ok(isOver(), 'and nobody is woken again for nothing');
+  come('a', 'a3', 3);
+  t.same(done.at(-1), 'a3', 'the next turn is a short one again');
+});
+
+t.test('behind a long turn each network has its turn, and who sends the most waits the longest', async (t) => {
+  const { done, come, turn, isOver } = loop();
+  for (let index = 1; index <= 20; index += 1) come('flood', `f${index}`, 4);
+  t.same(done, ['f1', 'f2', 'f3'], 'twelve milliseconds of it');
+  come('kim', 'k1', 1);
+  come('kim', 'k2', 1);
+  come('lee', 'l1', 1);
+  turn();
+  t.same(done.slice(3), ['f4', 'k1', 'l1', 'f5']);
+  come('pat', 'p1', 1);
+  t.notOk(done.includes('p1'), 'who comes later does not overtake');
+  turn();
+  t.same(done.slice(7), ['k2', 'f6', 'p1', 'f7']);
+  for (let rounds = 0; !isOver(); rounds += 1) t.ok(rounds < 20 && (turn(), true));
+  t.same(done.filter((name) => name.startsWith('f')), Array.from({ length: 20 }, (_, index) => `f${index + 1}`), 'everything is done, each network\'s in its order');
+});
+
+t.test('a network holds 32 MiB, all of them 128, and what is given back can be taken again', async (t) => {
+  const mebibyte = 1024 * 1024;
+  const held = new HeldBytes();
+  t.equal(held.take('a', 32 * mebibyte), true);
+  t.equal(held.take('a', 1), false);
+  for (const network of ['b', 'c', 'd']) t.equal(held.take(network, 32 * mebibyte), true);
+  t.equal(held.take('e', 1), false, 'there is no room for anybody');
+  held.giveBack('a', 2);
+  t.equal(held.take('e', 1), true);
+  t.equal(held.take('a', 2), false);
+  let asked = 0;
+  const room = new NetworkRoom(held, () => `a${(asked += 1)}`.slice(0, 1));
+  t.equal(room.take(1), true);
+  t.equal(room.taken, 1);
+  room.giveBackAll();
+  room.giveBackAll();
+  t.equal(held.of('a'), 32 * mebibyte - 2);
+  t.equal(asked, 1, 'whose it is, is asked once');
+  for (const network of ['b', 'c', 'd']) held.giveBack(network, 32 * mebibyte);
+  held.giveBack('a', 32 * mebibyte - 2);
+  held.giveBack('e', 1);
+  t.equal(held.all, 0);
+});
+
+t.test('bodies that do not end: a network has room for so much of them, and whoever asks for more is told to wait', async (t) => {
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+  const owner = await service.workspace();
+  const { port } = service.running;
+  const Authorization = `Bearer ${owner.token}`;
+  const most = 'x'.repeat(1024 * 1024 - 1);
+  const clients = await Promise.all(Array.from({ length: 40 }, () => RawClient.open(t, port)));
+  for (const client of clients) client.write(headOf('POST', '/api/v1/me/status', { Authorization, 'Content-Length': 1024 * 1024 }) + most);
+  // Those that wait for the rest of their bodies are answered nothing meanwhile.
+  const refused: RawAnswer[] = [];
+  await new Promise<void>((resolve) => {
+    for (const client of clients) {
+      client.answer().then(
+        (answer) => refused.push(answer) === 8 && resolve(),
+        () => undefined,
+      );
+    }
+  });
+  for (const answer of refused) t.match(answer, { status: 429, headers: { 'retry-after': '1', connection: 'close' }, body: { error: 'rate_limited', retryAfter: 1 } });
+  t.equal((await service.post('/me/status', { status: 'away' }, owner.token)).status, 200, 'a short body needs no room');
+  for (const client of clients) client.destroy();
+});
+
+t.test('requests that wait for their turn are answered, each with its own', async (t) => {
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+  const owner = await service.workspace();
+  const chat = await service.chat(owner);
+  // A body takes a while to read, so that the turn is long long before all of them have come.
+  const padding = Array.from({ length: 9000 }, (_, index) => ({ [`field${index}`]: 1 }));
+  const texts = Array.from({ length: 200 }, (_, index) => `text ${index}`);
+  const answers = await Promise.all(texts.map((body) => service.post(`/conversations/${chat.id}/messages`, { body, padding }, owner.token)));
+  t.same(answers.map(({ status, body }) => `${status} ${body.body}`), texts.map((text) => `201 ${text}`));
+});

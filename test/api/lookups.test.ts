@@ -1,0 +1,17 @@
+// What is looked up by a caller's word finds what was put there, never what every object of the language has.
+
+import t from 'tap';
+import { acceptedType, isBorneOut, safeFilename, servedType } from '../../engine/workspace/media-types.ts';
+import { wordingFor } from '../../http/widget/strings.ts';
+
+const everybodys = ['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__proto__'];
+
+t.test('no type of file, and no language, is called what every object has', async (t) => {
+  for (const word of everybodys) {
+    t.equal(acceptedType(word), undefined, word);
+    t.equal(isBorneOut(word, undefined), false, word);
+    t.equal(servedType(`a/b/c/x.${word}`), 'application/octet-stream', word);
+    t.equal(safeFilename('x', word), 'x', word);
+    t.equal(wordingFor([word, 'de']).locale, 'de', word);
+  }
+});

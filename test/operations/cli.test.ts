@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { tempFolder } from '../support/folder.ts';
+import { runCommand, ServiceProcess } from '../support/process.ts';
+
+const commands = [['serve'], ['backup'], ['restore'], ['verify'], ['export'], ['erase'], ['health'], ['reset-second-factor'], ['invite'], ['model', 'pull'], ['config', 'check'], ['version']];
+
+t.test('--help lists every command; each command\'s own says how it is used', async (t) => {
+  const { code, stdout, stderr } = await runCommand(['--help']);
+  t.equal(code, 0);
+  t.equal(stderr, '');
+  for (const words of commands) t.match(stdout, new RegExp(`^  ${words.join(' ')} +\\S`, 'm'));
+  t.equal((await runCommand(['config', '--help'])).stdout, stdout, 'of half a command, too');
+  for (const words of commands) {
+    const own = await runCommand([...words, '--help']);
+    t.equal(own.code, 0, words.join(' '));
+    t.match(own.stdout, new RegExp(`^usage: switchboard ${words.join(' ')}`));
+    t.equal(own.stderr, '');
+  }
+});
+
+t.test('a command line that is not understood exits with 2, says why and where to look', async (t) => {
+  const rows: [string[], RegExp][] = [
+    [['fly'], /there is no command fly/],
+    [['config', 'fly'], /there is no command config fly/],
+    [['--verbose'], /there is no option --verbose without a command/],
+    [['verify', '--loud'], /--loud/],
+    [['verify', 'more'], /verify takes no more/],
+    [['backup'], /backup needs FOLDER/],
+    [['erase'], /erase needs WORKSPACE/],
+    [['reset-second-factor'], /reset-second-factor needs EMAIL/],
+    [['export', 'a', 'b'], /export takes no b/],
+  ];
+  await Promise.all(
+    rows.map(async ([args, message]) => {
+      const { code, stdout, stderr } = await runCommand(args, { DATA_DIR: join(tempFolder(t), 'data') });
+      t.equal(code, 2, args.join(' '));
+      t.equal(stdout, '');
+      t.match(stderr, message);
+      t.match(stderr, /--help\n$/);
+    }),
+  );
+});
+
+t.test('config check says what the settings are, and no secret', async (t) => {
+  const env = { PORT: '9000', TRUST_PROXI: '1', SMPT_URL: 'x', PATHS: 'x', JWT_SECRET: 'hunter2'.repeat(6), MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtp://shop:hunter3@mail.example.com:587' };
+  const good = await runCommand(['config', 'check'], env);
+  t.equal(good.code, 0);
+  t.match(good.stdout, /^PORT = 9000$/m);
+  t.match(good.stdout, /^HOST = 127\.0\.0\.1 \(default\)$/m);
+  t.match(good.stdout, /^STORAGE_QUOTA_BYTES = 1073741824 \(default\)$/m);
+  t.match(good.stdout, /^TRUST_PROXY = 0 \(default\)$/m);
+  t.match(good.stdout, /^JWT_SECRET = \(set\)$/m);
+  t.match(good.stdout, /^SECRETS_KEY = \(made once and kept in the data folder\)$/m);
+  t.match(good.stdout, /^TRUST_PROXI is no setting; is TRUST_PROXY meant\?$/m);
+  t.match(good.stdout, /^SMPT_URL is no setting; is SMTP_URL meant\?$/m);
+  t.notMatch(good.stdout, /PATHS/);
+  t.match(good.stdout, /^SMTP_URL = smtp:\/\/shop:\(set\)@mail\.example\.com:587$/m);
+  t.notMatch(good.stdout, /hunter/);
+  const twilio = { CARRIER_PROVIDER: 'twilio', TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`, TWILIO_AUTH_TOKEN: 'hunter4'.repeat(4) };
+  const unreachable = /^BASE_URL=http:\/\/localhost:8080: Twilio cannot reach it/m;
+  t.match((await runCommand(['config', 'check'], twilio)).stdout, unreachable);
+  t.notMatch((await runCommand(['config', 'check'], { ...twilio, BASE_URL: 'https://help.example.com' })).stdout, /Twilio/);
+  const bad = await runCommand(['config', 'check'], { PORT: 'http' });
+  t.same(bad, { code: 1, stdout: '', stderr: 'switchboard: PORT must be a number from 0 to 65535, not http\n' });
+});
+
+t.test('health asks the service of these settings', async (t) => {
+  const env = { DATA_DIR: tempFolder(t) };
+  const service = await ServiceProcess.serving(t, env);
+  const here = { PORT: String(service.port) };
+  t.match(await runCommand(['health'], here), { code: 0, stdout: /"status":"ready"/ });
+  await service.kill('SIGTERM');
+  t.match(await runCommand(['health'], here), { code: 1, stderr: /^switchboard: http:\/\/127\.0\.0\.1:\d+\/readyz does not answer: / });
+});
+
+t.test('version says what it is', async (t) => {
+  for (const words of [['version'], ['--version']]) {
+    const { code, stdout } = await runCommand(words);
+    t.equal(code, 0);
+    t.match(stdout, /^switchboard \d+\.\d+\.\d+ \(from source\)\n  node +22\./);
+  }
+});
+
+t.test('what needs data that is not there says so and makes nothing', async (t) => {
+  const dataDir = join(tempFolder(t), 'data');
+  for (const args of [['verify'], ['backup', join(dataDir, 'copy')], ['export', 'shop']]) {
+    const { code, stderr } = await runCommand(args, { DATA_DIR: dataDir });
+    t.equal(code, 1, args.join(' '));
+    t.match(stderr, /^switchboard: there is no .*\n$/);
+  }
+});

@@ -1,0 +1,138 @@
+// From nothing to a workspace with a conversation in it, by the pages alone; and the ways in for those who forgot or were invited.
+
+import t from 'tap';
+import { noBrowser } from '../support/chromium.ts';
+import { freePort } from '../support/free-port.ts';
+import { barriersOf, startPages } from '../support/pages.ts';
+import { password, startService } from '../support/service.ts';
+
+t.test('the pages before the inbox', { skip: noBrowser }, async (t) => {
+  const port = await freePort();
+  const service = await startService(t, { env: { RATE_LIMITS: 'off', PORT: String(port), BASE_URL: `http://localhost:${port}` } });
+  const pages = await startPages(t, service);
+  const problems = (page: { locator(selector: string): { allTextContents(): Promise<string[]> } }) => page.locator('.error, [role=alert] .banner').allTextContents();
+
+  t.test('somebody registers, is shown the first steps, and has its own message arrive', async (t) => {
+    const page = await pages.open('/');
+    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Make a workspace' }).click();
+    await page.getByLabel('What is your business called?').fill('A fine shop');
+    await page.getByLabel('Its website').fill('fine.example');
+    await page.getByLabel('Your email').fill('first@example.com');
+    await page.getByLabel('Password', { exact: true }).fill('short');
+    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.locator('.error').waitFor();
+    t.equal((await problems(page)).length, 1, 'said at its field');
+    await page.locator('[type="password"]:focus').waitFor();
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('heading', { name: 'Welcome to Switchboard' }).waitFor();
+
+    t.match(await page.locator('.copyable code').first().textContent(), new RegExp(`<script src="${service.url}/widget.js" data-site-id="[\\w-]+" async></script>`));
+    await page.locator('.preview-frame').scrollIntoViewIfNeeded();
+    const widget = page.frameLocator('.preview-frame').locator('[data-switchboard]');
+    await widget.locator('.launcher').click();
+    await widget.locator('.composer textarea').fill('<b>Hello</b> from a customer');
+    await widget.locator('.composer textarea').press('Enter');
+    await page.getByText('It arrived').waitFor();
+    t.ok(await page.getByText('“<b>Hello</b> from a customer”').isVisible(), 'as it was written');
+
+    await page.getByLabel('Your name').fill('Ann');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.locator('.rail .own[aria-label^="Ann"]').waitFor();
+    await page.getByRole('link', { name: 'Answer it' }).click();
+    await page.waitForURL(/\/inbox/);
+  });
+
+  const owner = await service.workspace();
+
+  t.test('signing in leads to where one wanted to go, and never elsewhere', async (t) => {
+    const page = await pages.open('/settings/sites?x=1');
+    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+    await page.getByLabel('Email').fill(owner.email);
+    await page.getByLabel('Password').fill('not the one of it');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.locator('[role=alert] .banner').waitFor();
+    t.equal(await page.getByLabel('Email').inputValue(), owner.email, 'what was typed is kept');
+    await page.getByLabel('Password').fill(password);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${service.url}/settings/sites?x=1`);
+
+    const elsewhere = await pages.open('/sign-in?next=https://evil.example/inbox');
+    await elsewhere.getByLabel('Email').fill(owner.email);
+    await elsewhere.getByLabel('Password').fill(password);
+    await elsewhere.keyboard.press('Enter');
+    await elsewhere.waitForURL(`${service.url}/inbox**`);
+    const twoSlashes = await pages.open('/sign-in?next=//evil.example/inbox', { token: owner.token });
+    t.ok(twoSlashes.url().startsWith(service.url));
+  });
+
+  t.test('a sign-in that was ended elsewhere leads back to signing in, and then to where one was', async () => {
+    const agent = await service.agent(owner);
+    const page = await pages.open('/account', { token: agent.token });
+    await page.getByRole('heading', { name: 'Your account' }).waitFor();
+    await service.post('/auth/logout', undefined, agent.token);
+    await page.waitForURL(/\/sign-in\?next=%2Faccount/);
+    await page.getByLabel('Email').fill(agent.email);
+    await page.getByLabel('Password').fill(password);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${service.url}/account`);
+  });
+
+  t.test('a forgotten password is chosen anew by a mail', async (t) => {
+    const agent = await service.agent(owner);
+    const page = await pages.open('/forgot-password');
+    await page.getByLabel('Email').fill(agent.email);
+    await page.getByRole('button', { name: 'Mail me a link' }).click();
+    await page.getByText('a link is on its way').waitFor();
+    const link = /\/reset-password\?token=\S+/.exec((await service.mail(agent.email)).text)?.[0] ?? '';
+    await page.goto(service.url + link);
+    await page.getByLabel('New password').fill('another that is long enough');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Your password is changed').waitFor();
+    await page.goto(service.url + link);
+    await page.getByLabel('New password').fill('a third that is long enough');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.locator('[role=alert] .banner').waitFor();
+    t.equal((await service.post('/auth/login', { email: agent.email, password: 'another that is long enough' })).status, 200);
+  });
+
+  t.test('an invitation is redeemed by a name and a password, once', async (t) => {
+    await service.post('/agents/invite', { email: 'new@example.com', name: 'New', role: 'agent', channels: ['chats'] }, owner.token);
+    const link = /\/join\/\S+/.exec((await service.mail('new@example.com')).text)?.[0] ?? '';
+    const page = await pages.open(link);
+    await page.getByLabel('Your name').fill('<i>Newcomer</i>');
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.getByRole('button', { name: 'Join' }).click();
+    await page.waitForURL(/\/inbox/);
+    t.equal(await page.locator('.rail .own').getAttribute('aria-label'), '<i>Newcomer</i>, available');
+    const again = await pages.open(link);
+    await again.getByLabel('Password', { exact: true }).fill(password);
+    await again.getByRole('button', { name: 'Join' }).click();
+    await again.locator('[role=alert] .banner').waitFor();
+  });
+
+  t.test('an address without a page says so', async () => {
+    // A page that leads on to no other by itself, as the inbox does to a list when it has read them.
+    const page = await pages.open('/account', { token: owner.token });
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.evaluate('history.pushState(null, "", "/nowhere")');
+    await page.evaluate('dispatchEvent(new PopStateEvent("popstate"))');
+    await page.getByRole('heading', { name: 'There is no page here' }).waitFor();
+  });
+
+  t.test('nothing is in anybody\'s way, in light and in dark', async (t) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const [path, token] of [['/sign-in'], ['/register'], ['/forgot-password'], ['/reset-password?token=x'], ['/join/x'], ['/welcome', owner.token], ['/account', owner.token]] as const) {
+        const page = await pages.open(path, { colorScheme, ...(token === undefined ? {} : { token }) });
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.locator('.loading').first().waitFor({ state: 'detached' });
+        // The two differ in their colours alone.
+        t.same(await (colorScheme === 'light' ? barriersOf(page) : barriersOf(page, 'color-contrast')), [], `${path} ${colorScheme}`);
+        await page.context().close();
+      }
+    }
+  });
+
+  t.same(pages.problems, []);
+});

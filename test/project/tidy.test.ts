@@ -1,0 +1,251 @@
+// The shape of the project, held by a test: who may import whom, which outside library has its one file, what never stands in
+// the code. When one of these is in the way, change the picture in the README first.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import t from 'tap';
+
+const root = resolve(import.meta.dirname, '../..');
+const folders = ['engine', 'http', 'store', 'workers', 'bench', 'test'] as const;
+
+const files = folders.flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => `${folder}/${name}`),
+);
+const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
+
+interface Import {
+  readonly from: string;
+  /** A file of ours, or the name of a package. */
+  readonly to: string;
+  readonly isOurs: boolean;
+  readonly isTypeOnly: boolean;
+}
+
+const imports: Import[] = [...sources].flatMap(([file, text]) => {
+  const found = [...text.matchAll(/^(import|export)\s+(type\s+)?(?:[^'"`;]*?\sfrom\s+)?'([^']+)';?$/gm)].map(([, , type, to = '']) => ({ to, isTypeOnly: type !== undefined }));
+  const dynamic = [...text.matchAll(/\bimport\('([^']+)'\)/g)].map(([, to = '']) => ({ to, isTypeOnly: false }));
+  return [...found, ...dynamic].map(({ to, isTypeOnly }) => {
+    const isOurs = to.startsWith('.');
+    return { from: file, to: isOurs ? relative(root, resolve(root, dirname(file), to)) : packageOf(to), isOurs, isTypeOnly };
+  });
+});
+
+function packageOf(specifier: string): string {
+  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+}
+
+const folderOf = (file: string): string => file.split('/')[0] ?? '';
+
+t.test('the imports are found', async (t) => {
+  t.ok(imports.length > files.length, `${imports.length} imports in ${files.length} files`);
+});
+
+t.test('every import of ours names a file that is there', async (t) => {
+  const wrong: string[] = [];
+  for (const { from, to, isOurs } of imports) if (isOurs && !existsSync(join(root, to))) wrong.push(`${from} imports ${to}`);
+  t.same(wrong, []);
+});
+
+t.test('folders import only what they may', async (t) => {
+  const wrong: string[] = [];
+  const mayImport: Record<string, (one: Import) => boolean> = {
+    store: ({ to }) => folderOf(to) === 'store',
+    engine: ({ to, isTypeOnly }) => ['engine', 'store'].includes(folderOf(to)) || (folderOf(to) === 'workers' && isTypeOnly),
+    workers: ({ to }) => ['workers', 'store'].includes(folderOf(to)),
+    // The edge knows the workers' ports by type; only the composition makes them, and the command line, which is one of its own.
+    http: ({ from, to, isTypeOnly }) =>
+      ['http', 'engine', 'store'].includes(folderOf(to)) || (folderOf(to) === 'workers' && (isTypeOnly || ['http/serve.ts', 'http/knowledge-parts.ts', 'http/pipeline/replies.ts'].includes(from) || /^http\/(?:cli|packaging)\//.test(from))),
+    bench: () => true,
+    test: () => true,
+  };
+  for (const one of imports) {
+    if (one.isOurs && mayImport[folderOf(one.from)]?.(one) !== true) wrong.push(`${one.from} must not import ${one.to}`);
+  }
+  t.same(wrong, []);
+});
+
+t.test('what the service runs needs no package that is for development', async (t) => {
+  // As its manifest has it.
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { devDependencies: Record<string, string> };
+  // The build of the executable and the demo are made where everything is installed.
+  const isRun = (file: string): boolean => !/^(?:test|bench)\/|^http\/packaging\//.test(file);
+  const wrong = imports.filter(({ from, to, isOurs, isTypeOnly }) => !isOurs && !isTypeOnly && isRun(from) && Object.hasOwn(devDependencies, to)).map(({ from, to }) => `${from} imports ${to}`);
+  t.same(wrong, []);
+});
+
+t.test('the runtime knows nothing of the rules', async (t) => {
+  const wrong: string[] = [];
+  for (const { from, to, isOurs } of imports) {
+    if (isOurs && from.startsWith('engine/runtime/') && to.startsWith('engine/') && !to.startsWith('engine/runtime/')) wrong.push(`${from} must not import ${to}`);
+  }
+  t.same(wrong, []);
+});
+
+t.test('what runs in browsers is by itself', async (t) => {
+  const wrong: string[] = [];
+  const placeOf = (file: string): string => /^http\/(?:widget|pages)\//.exec(file)?.[0] ?? '';
+  /** The pages know the records of the API by their types; the service knows by the pages' list where pages are; both look for texts by one rule; tests know everything. */
+  const shared = ({ from, to, isTypeOnly }: Import): boolean => (from === 'http/pages/records.ts' && /^http\/schemas\/(?:records|reports|shared)\.ts$/.test(to) && isTypeOnly) || (from === 'http/routes/pages.ts' && to === 'http/pages/paths.ts') || (from === 'http/pages/folding.ts' && to === 'store/folding.ts') || folderOf(from) === 'test';
+  for (const one of imports) if (one.isOurs && placeOf(one.from) !== placeOf(one.to) && !shared(one)) wrong.push(`${one.from} must not import ${one.to}`);
+  t.same(wrong, []);
+});
+
+t.test('workers never write to a workspace, and one of them alone to a file that can be made again', async (t) => {
+  const wrong: string[] = [];
+  for (const [file, text] of sources) {
+    if (folderOf(file) === 'workers' && text.includes('openWriter(')) wrong.push(`${file} opens a writer`);
+    if (!['test', 'store'].includes(folderOf(file)) && text.includes('openDerived(') && file !== 'workers/search/search-index.ts') wrong.push(`${file} opens a derived file`);
+  }
+  t.same(wrong, []);
+});
+
+t.test('an outside library has one file that imports it', async (t) => {
+  const wrong: string[] = [];
+  const homes: Record<string, string[]> = {
+    'uWebSockets.js': ['http/edge/server.ts'],
+    'better-sqlite3': ['store/database.ts'],
+    'sqlite-vec': ['store/database.ts'],
+    '@fastify/ajv-compiler': ['http/pipeline/validation.ts'],
+    'prom-client': ['http/process/metrics.ts'],
+    pino: ['http/process/log.ts'],
+    jose: ['workers/secrets/access-tokens.ts'],
+    argon2: ['workers/secrets/password-hasher.ts'],
+    '@simplewebauthn/server': ['workers/secrets/passkeys.ts'],
+    '@zxcvbn-ts/core': ['workers/secrets/password-strength.ts'],
+    '@zxcvbn-ts/language-common': ['workers/secrets/password-strength.ts'],
+    esbuild: ['workers/browser-bundler.ts', 'http/packaging/build.ts', 'http/packaging/native-addons.ts'],
+    luxon: ['engine/workspace/time-zones.ts'],
+    'libphonenumber-js': ['workers/numbering-plan.ts'],
+    re2js: ['engine/growth/url-patterns.ts'],
+    undici: ['workers/providers/fetcher.ts', 'workers/providers/carrier-twilio.ts'],
+    'ipaddr.js': ['workers/providers/host-resolver.ts'],
+    stripe: ['workers/providers/billing-stripe.ts'],
+    nodemailer: ['workers/providers/mail.ts'],
+    'smtp-server': ['workers/providers/smtp-listener.ts'],
+    mailparser: ['workers/mail/parser.ts'],
+    '@zone-eu/mailsplit': ['workers/mail/parts.ts'],
+    mailauth: ['workers/mail/authentication.ts'],
+    'sanitize-html': ['workers/mail/html.ts'],
+    'html-to-text': ['workers/mail/plain-text.ts'],
+    tldts: ['workers/domain-names.ts'],
+    minio: ['workers/providers/objects-s3.ts'],
+    'file-type': ['workers/files/file-types.ts'],
+    'content-disposition': ['http/browser/file-names.ts'],
+    'mmdb-lib': ['workers/providers/places.ts'],
+    chardet: ['workers/knowledge/charset.ts'],
+    parse5: ['workers/knowledge/page-reader-thread.ts'],
+    linkedom: ['workers/knowledge/page-reader-thread.ts'],
+    '@mozilla/readability': ['workers/knowledge/page-reader-thread.ts'],
+    turndown: ['workers/knowledge/page-reader-thread.ts'],
+    '@huggingface/transformers': ['workers/knowledge/embedder-thread.ts'],
+    'cli-progress': ['workers/knowledge/model-pull.ts'],
+    otpauth: ['workers/secrets/totp.ts'],
+    uqr: ['workers/secrets/totp.ts'],
+    uplot: ['http/pages/reports/chart.tsx'],
+    marked: ['http/pages/settings/knowledge/markdown.tsx'],
+    diff: ['http/pages/settings/knowledge/article-conflict.tsx'],
+  };
+  const anywhere = new Set(['typebox']);
+  /** What runs in browsers is made of these. */
+  const inPages = new Set(['preact', '@preact/signals']);
+  for (const { from, to, isOurs } of imports) {
+    if (isOurs || to.startsWith('node:') || ['test', 'bench'].includes(folderOf(from)) || anywhere.has(to) || (from.startsWith('http/pages/') && inPages.has(to))) continue;
+    if (homes[to]?.includes(from) !== true) wrong.push(`${from} must not import ${to}`);
+  }
+  t.same(wrong, []);
+});
+
+t.test('every package is named in one exact version', async (t) => {
+  const { dependencies, optionalDependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
+  for (const [name, version] of Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies })) t.match(version, /^(npm:[a-z-]+@)?\d+\.\d+\.\d+(-[a-z]+\.\d+)?$/, name);
+});
+
+interface Locked {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly link?: boolean;
+  readonly hasInstallScript?: boolean;
+}
+
+// npm's own form.
+const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { readonly packages: Readonly<Record<string, Locked & Record<string, unknown>>> };
+const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
+
+t.test('the lock file agrees with package.json, and names each package by what it must hash to', async (t) => {
+  const named = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
+  for (const kind of ['dependencies', 'optionalDependencies', 'devDependencies']) {
+    t.same(lock.packages['']?.[kind], named[kind], kind);
+    for (const [name, version] of Object.entries(named[kind] ?? {})) t.equal(lock.packages[`node_modules/${name}`]?.version, version.split('@').at(-1), name);
+  }
+  const wrong = locked.filter(([, one]) => !/^sha512-/.test(one.integrity ?? '') || one.resolved !== undefined || one.link === true).map(([path]) => path);
+  t.same(wrong, [], 'from whichever registry is configured, with its hash; none from a repository, a folder or an address');
+});
+
+t.test('no package runs a script when it is installed, and those that would like to are known', async (t) => {
+  t.match(readFileSync(join(root, '.npmrc'), 'utf8'), /^ignore-scripts=true$/m);
+  // Each ships what its script would make or fetch.
+  const known = ['argon2', 'better-sqlite3', 'esbuild', 'onnxruntime-node', 'protobufjs'];
+  t.same([...new Set(locked.filter(([, one]) => one.hasInstallScript === true).map(([path]) => path.split('node_modules/').at(-1)))].sort(), known);
+});
+
+t.test('no import goes round in a circle', async (t) => {
+  const wrong: string[] = [];
+  const edges = new Map<string, string[]>();
+  for (const { from, to, isOurs, isTypeOnly } of imports) if (isOurs && !isTypeOnly) edges.set(from, [...(edges.get(from) ?? []), to]);
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) wrong.push(`a circle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`);
+    if (done.has(file) || path.includes(file)) return;
+    for (const next of edges.get(file) ?? []) visit(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  t.same(wrong, []);
+});
+
+t.test('SQL stands in store/ alone', async (t) => {
+  const wrong: string[] = [];
+  const sql = /\b(?:SELECT\s.+\sFROM|INSERT\s+(?:OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b/;
+  for (const [file, text] of sources) if (['engine', 'http', 'workers'].includes(folderOf(file)) && sql.test(text)) wrong.push(`${file} holds SQL`);
+  t.same(wrong, []);
+});
+
+t.test('the environment is read in one place', async (t) => {
+  const wrong: string[] = [];
+  for (const [file, text] of sources) {
+    if (['engine', 'store', 'workers', 'http'].includes(folderOf(file)) && text.includes('process.env') && !['http/process/config.ts', 'http/main.ts', 'http/edge/library-settings.ts', 'http/packaging/native.ts'].includes(file) && !file.startsWith('http/cli/')) wrong.push(`${file} reads process.env`);
+  }
+  t.same(wrong, []);
+});
+
+t.test('names and code keep to the style', async (t) => {
+  const wrong: string[] = [];
+  const banned = /\b(?:utils?|helpers?|common|manager|service|base)\.tsx?$/;
+  for (const [file, text] of sources) {
+    if (!/^[a-z0-9./-]+$/.test(file)) wrong.push(`${file} is not kebab-case`);
+    if (banned.test(file) && file !== 'test/support/service.ts') wrong.push(`${file} is named after nothing`);
+    if (folderOf(file) === 'test') continue;
+    if (/\bTODO\b|\bFIXME\b|\bXXX\b/.test(text)) wrong.push(`${file} holds a TODO`);
+    if (/[:<(,]\s*any\b[^a-z]/.test(text.replace(/\/\/.*$/gm, '').replace(/\/\*[\s\S]*?\*\//g, ''))) wrong.push(`${file} uses any`);
+    if (/^\s*(?:enum|namespace)\s/m.test(text)) wrong.push(`${file} holds what is more than types`);
+    if (/catch\s*(?:\([^)]*\))?\s*\{\s*\}/.test(text)) wrong.push(`${file} swallows an error without a word`);
+  }
+  t.same(wrong, []);
+});
+
+t.test('tests wait for what happens, not for time', async (t) => {
+  const wrong: string[] = [];
+  for (const [file, text] of sources) {
+    if (!file.startsWith('test/') || file === 'test/project/tidy.test.ts') continue;
+    if (/setTimeout\([^,)]*,\s*[1-9]/.test(text)) wrong.push(`${file} sleeps`);
+    if (/\blisten\(\s*[1-9]\d{2,}/.test(text)) wrong.push(`${file} takes a fixed port`);
+  }
+  t.same(wrong, []);
+});
+
+t.test('every folder says what it is', async (t) => {
+  for (const folder of [...folders, 'engine/runtime', 'http/cli', 'http/packaging', 'http/pages', 'http/widget', 'workers/providers', '.']) t.ok(existsSync(join(root, folder, 'README.md')), `${folder}/README.md`);
+});

@@ -1,0 +1,88 @@
+import t from 'tap';
+import { startService } from '../support/service.ts';
+
+t.test('a consumer that does not keep up', async (t) => {
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+  const owner = await service.workspace();
+  // Escaped for display a body of these is five times as long: 60 KB an event.
+  const long = '"'.repeat(10_000);
+  const round = 50;
+  /** More than this the kernels of both sides hold on no machine: 120 MB. */
+  const maxRounds = 40;
+  const flood = async (chatId: string, count = round) => {
+    for (let left = count; left > 0; left -= 25) await Promise.all(Array.from({ length: Math.min(25, left) }, () => service.post(`/conversations/${chatId}/messages`, { body: long }, owner.token)));
+  };
+  const openSockets = async (namespace: 'agent' | 'visitor') => Number(new RegExp(`^switchboard_${namespace}_sockets (\\d+)$`, 'm').exec((await service.call('GET', '//metrics')).body)?.[1]);
+  /** Floods until one socket fewer is open. Returns how many messages that took. */
+  const floodUntilOneIsClosed = async (chatId: string, namespace: 'agent' | 'visitor') => {
+    const before = await openSockets(namespace);
+    for (let rounds = 1; rounds <= maxRounds; rounds += 1) {
+      await flood(chatId);
+      if ((await openSockets(namespace)) < before) return rounds * round;
+    }
+    throw new Error('nobody was too slow');
+  };
+  const newestSeq = () => service.running.services.engine.workspace(owner.workspaceId)?.publishedSeq ?? 0;
+  const seqs = (socket: { numbered: readonly { seq?: number }[] }) => socket.numbered.map((frame) => frame.seq);
+
+  t.test('[6] past 1 MiB of backlog it is closed with 4408, and with since it has lost nothing and gets nothing twice', async (t) => {
+    const chat = await service.chat(owner);
+    const [slow, quick] = [await service.agentSocket(owner.token), await service.agentSocket(owner.token)];
+    const start = newestSeq();
+    slow.pause();
+    const count = await floodUntilOneIsClosed(chat.id, 'agent');
+    await quick.until((frame) => frame.type === 'message.created' && frame.seq === start + count);
+    t.equal(seqs(quick).length, count, 'who kept up was not held up');
+    slow.resume();
+    t.match(await slow.closed, { code: 4408 });
+    const seen = seqs(slow);
+    t.ok(seen.length > 0 && seen.length < count, `${seen.length} of ${count} came through`);
+    t.strictSame(seen, Array.from(seen, (_, index) => start + 1 + index), 'without a gap up to the close');
+
+    const back = await service.agentSocket(owner.token, { since: slow.lastSeq });
+    await back.until((frame) => frame.type === 'message.created' && frame.seq === start + count);
+    t.strictSame([...seen, ...seqs(back)], Array.from({ length: count }, (_, index) => start + 1 + index));
+    for (const socket of [quick, back]) await socket.close();
+  });
+
+  t.test('[6] a customer that does not keep up is treated alike', async (t) => {
+    const chat = await service.chat(owner);
+    const slow = await service.visitorSocket(chat.customer.token);
+    const start = newestSeq();
+    slow.pause();
+    const count = await floodUntilOneIsClosed(chat.id, 'visitor');
+    slow.resume();
+    t.match(await slow.closed, { code: 4408 });
+    const back = await service.visitorSocket(chat.customer.token, { since: slow.lastSeq });
+    await back.until((frame) => frame.type === 'message.created' && frame.seq === start + count);
+    t.strictSame([...seqs(slow), ...seqs(back)], Array.from({ length: count }, (_, index) => start + 1 + index));
+  });
+
+  t.test('what is missed waits in the file for who does not read it, who is not closed for it', async (t) => {
+    const chat = await service.chat(owner);
+    const since = newestSeq();
+    await flood(chat.id, 250);
+    const lazy = await service.agentSocket(owner.token, { since });
+    lazy.pause();
+    const quick = await service.agentSocket(owner.token);
+    await service.post(`/conversations/${chat.id}/messages`, { body: 'live' }, owner.token);
+    await quick.until((frame) => frame.data?.message?.body === 'live');
+    lazy.resume();
+    await lazy.until((frame) => frame.data?.message?.body === 'live');
+    t.strictSame(seqs(lazy), Array.from({ length: 251 }, (_, index) => since + 1 + index));
+    for (const socket of [quick, lazy]) await socket.close();
+  });
+
+  t.test('[6] replies that nobody reads count as well', async (t) => {
+    const chat = await service.chat(owner);
+    await flood(chat.id, 60);
+    const slow = await service.agentSocket(owner.token);
+    slow.pause();
+    for (let id = 0; id < 64; id += 1) slow.send({ type: 'call', id, method: 'message.list', params: { conversationId: chat.id, limit: 200 } });
+    const quick = await service.agentSocket(owner.token);
+    while ((await openSockets('agent')) > 1) await quick.call('workspace.settings');
+    slow.resume();
+    t.match(await slow.closed, { code: 4408 });
+    t.ok(slow.frames.filter((frame) => frame.type === 'reply').length < 64);
+  });
+});

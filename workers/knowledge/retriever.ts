@@ -1,0 +1,23 @@
+// The main thread's side of the thread that searches chunks.
+
+import type { Seen } from '../../store/database.ts';
+import type { KbMatch } from '../../store/knowledge/index.ts';
+import type { questions, Search } from './retriever-thread.ts';
+import { createThread } from '../thread.ts';
+
+export interface Retriever {
+  /** Best first, perhaps not durable yet. Undefined when the base is searched by another model than the question's. Rejects when the thread is busy or failed. */
+  search(search: Search): Promise<Seen<KbMatch[] | undefined>>;
+  stop(): Promise<void>;
+}
+
+/** At 15 ms each over 100,000 chunks, the last of the queue waits three seconds. */
+const maxWaiting = 200;
+/** The first search of a base of 100,000 chunks makes its index in half a second. */
+const timeoutMs = 10_000;
+const idleMs = 10 * 60_000;
+
+export function createRetriever(): Retriever {
+  const thread = createThread<typeof questions>({ file: new URL('./retriever-thread.ts', import.meta.url), title: 'retrieval', maxWaiting, timeoutMs, idleMs });
+  return { search: (search) => thread.ask('search', search), stop: () => thread.stop() };
+}

@@ -1,0 +1,229 @@
+// A mail file taken apart: headers, text, HTML, and each attachment in a file of its own beside it, streamed, so that a large one
+// is never held whole. Character sets, encodings and the shapes of MIME are the libraries'. The only importer of mailsplit. Works in
+// the mail thread.
+
+import { createReadStream, createWriteStream } from 'node:fs';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Splitter, type SplitterChunk } from '@zone-eu/mailsplit';
+import { type DeliveryReport, deliveryReportOf } from './delivery-report.ts';
+import { type AddressObject, type AttachmentStream, createMailParser, type HeaderLines, type Headers, type MessageText, withReadableHead } from './parser.ts';
+import { filesInWinmail } from './winmail.ts';
+
+export interface MailParts {
+  readonly messageId: string;
+  readonly from: PartMailbox | null;
+  readonly replyTo: readonly PartMailbox[];
+  /** To and Cc. */
+  readonly recipients: readonly string[];
+  readonly subject: string;
+  readonly text: string | null;
+  readonly html: string | null;
+  /** There was more text than is read; the file alone has all of it. */
+  readonly isTextCut: boolean;
+  /** As they stand, unfolded; the first of each name. */
+  readonly headers: PartHeaders;
+  readonly attachments: readonly AttachmentFile[];
+  readonly bounce: DeliveryReport | null;
+}
+
+export interface PartMailbox {
+  readonly address: string;
+  readonly name: string | null;
+}
+
+export interface PartHeaders {
+  readonly autoSubmitted: string | undefined;
+  readonly precedence: string | undefined;
+  readonly listUnsubscribe: string | undefined;
+  readonly listId: string | undefined;
+  readonly autoReply: string | undefined;
+  readonly inReplyTo: string | undefined;
+  readonly references: string | undefined;
+}
+
+export interface AttachmentFile {
+  readonly path: string;
+  readonly name: string;
+  readonly contentType: string;
+  readonly size: number;
+  /** Set when the HTML shows it as cid:<this>. */
+  readonly contentId: string | null;
+}
+
+/** More files than a person attaches. Beyond it the mail is refused, not cut. */
+const maxAttachments = 100;
+/** Of a returned mail only its headers matter. */
+const maxReportPartBytes = 64 * 1024;
+const reportParts: ReadonlySet<string> = new Set(['message/delivery-status', 'message/global-delivery-status', 'message/rfc822', 'message/global', 'text/rfc822-headers', 'message/global-headers']);
+
+/** Named in its header; each is looked up on the loop. More than an invitation to a wedding names. */
+const maxRecipients = 1000;
+/** Of text and HTML together, as they came: the parser holds them whole, several times over. */
+const maxTextBytes = 4 * 1024 * 1024;
+
+/** The mail has more parts than anything that a mail client writes. */
+export class MailTooComplex extends Error {
+  override readonly name = 'MailTooComplex';
+}
+
+/** Attachments are written to `<path>.<number>`; the caller removes them. Rejects with MailTooComplex or an error of the disk. */
+export async function readParts(path: string): Promise<MailParts> {
+  const parser = createMailParser();
+  let headers: Headers = new Map();
+  let lines: HeaderLines = [];
+  let content: { text: string | null; html: string | null } = { text: null, html: null };
+  const attachments: AttachmentFile[] = [];
+  const reported: { contentType: string; text: string }[] = [];
+  parser.on('headers', (found: Headers) => {
+    headers = found;
+  });
+  parser.on('headerLines', (found: HeaderLines) => {
+    lines = found;
+  });
+  let isTextCut = false;
+  const isLarge = (await stat(path)).size > maxTextBytes;
+  const feeding = isLarge
+    ? pipeline(createReadStream(path), withReadableHead, new Splitter({ ignoreEmbedded: true }), (parts: AsyncIterable<SplitterChunk>) => boundedText(parts, () => (isTextCut = true)), parser)
+    : pipeline(createReadStream(path), withReadableHead, parser);
+  const reading = (async (): Promise<void> => {
+    // Without a schema of its own, the library's stream yields attachments as they begin and the text at the end.
+    for await (const part of parser as AsyncIterable<AttachmentStream | MessageText>) {
+      if (part.type === 'text') {
+        content = { text: textOrNull(part.text), html: textOrNull(part.html) };
+        continue;
+      }
+      if (attachments.length >= maxAttachments) throw new MailTooComplex(`a mail may have ${maxAttachments} attachments`);
+      const number = attachments.length + 1;
+      const file = `${path}.${number}`;
+      const head = await save(part, file);
+      if (reportParts.has(part.contentType)) reported.push({ contentType: part.contentType, text: head.text });
+      attachments.push({ path: file, name: part.filename ?? nameFor(part.contentType, number), contentType: part.contentType, size: head.size, contentId: part.cid ?? null });
+    }
+  })();
+  await Promise.all([feeding, reading]).catch((error: unknown): never => {
+    // The library's own bounds, of headers and of parts: it would be no other the next time.
+    if (error instanceof Error && 'code' in error && error.code === 'EMAXLEN') throw new MailTooComplex(error.message, { cause: error });
+    throw error;
+  });
+
+  const unwrapped = await withoutWinmail(path, attachments, { hasText: content.text !== null || content.html !== null });
+  const header = (name: string): string | undefined => unfolded(lines.findLast((line) => line.key === name)?.line);
+  const from = addressesOf(headers.get('from'))[0] ?? null;
+  const reportType = reportTypeOf(headers);
+  return {
+    messageId: header('message-id') ?? '',
+    from,
+    replyTo: addressesOf(headers.get('reply-to')),
+    recipients: [...addressesOf(headers.get('to')), ...addressesOf(headers.get('cc'))].slice(0, maxRecipients).map(({ address }) => address),
+    subject: String(headers.get('subject') ?? ''),
+    ...content,
+    isTextCut,
+    headers: {
+      // A receipt or any other report is a machine's, whether it says so or not (RFC 6522).
+      autoSubmitted: header('auto-submitted') ?? (reportType === undefined ? undefined : 'auto-generated'),
+      precedence: header('precedence'),
+      listUnsubscribe: header('list-unsubscribe'),
+      listId: header('list-id'),
+      autoReply: header('x-autoreply') ?? header('x-autorespond'),
+      inReplyTo: header('in-reply-to'),
+      references: header('references'),
+    },
+    attachments: unwrapped,
+    bounce: reportType !== undefined && /^(?:global-)?delivery-status$/i.test(reportType) ? deliveryReportOf(reported, content.text ?? '') : null,
+  };
+}
+
+const isWinmail = ({ contentType, name }: AttachmentFile): boolean => /^application\/(?:vnd\.)?ms-tnef$/.test(contentType) || /^winmail\.dat$/i.test(name);
+
+/** With the files of a winmail.dat in its place. One that is not understood stays, and so does one that may hold the only text. */
+async function withoutWinmail(path: string, attachments: readonly AttachmentFile[], { hasText }: { hasText: boolean }): Promise<readonly AttachmentFile[]> {
+  if (!attachments.some(isWinmail)) return attachments;
+  const files: AttachmentFile[] = [];
+  let number = attachments.length;
+  for (const attachment of attachments) {
+    const wrapped = isWinmail(attachment) ? filesInWinmail(await readFile(attachment.path)) : undefined;
+    if (wrapped === undefined || !hasText) files.push(attachment);
+    for (const { name, contentType, content } of wrapped ?? []) {
+      number += 1;
+      if (number > maxAttachments) throw new MailTooComplex(`a mail may have ${maxAttachments} attachments`);
+      await writeFile(`${path}.${number}`, content);
+      files.push({ path: `${path}.${number}`, name: name ?? nameFor('', number), contentType: contentType ?? 'application/octet-stream', size: content.length, contentId: null });
+    }
+  }
+  return files;
+}
+
+/** The mail's bytes again, without what of its text is beyond the bound. */
+async function* boundedText(parts: AsyncIterable<SplitterChunk>, onCut: () => void): AsyncGenerator<Buffer> {
+  let isText = false;
+  let textBytes = 0;
+  for await (const part of parts) {
+    if (part.type === 'node') {
+      isText = part.disposition !== 'attachment' && /^(?:text\/(?:plain|html)|)$/.test(part.contentType || '');
+      yield part.getHeaders();
+      continue;
+    }
+    if (part.type === 'body' && isText) {
+      textBytes += part.value.length;
+      if (textBytes > maxTextBytes) {
+        onCut();
+        continue;
+      }
+    }
+    yield part.value;
+  }
+}
+
+async function save(part: AttachmentStream, file: string): Promise<{ size: number; text: string }> {
+  const kept: Buffer[] = [];
+  let keptBytes = 0;
+  let size = 0;
+  await pipeline(
+    // Typed as any stream; it is one that is read from.
+    part.content as Readable,
+    async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        size += chunk.length;
+        if (reportParts.has(part.contentType) && keptBytes < maxReportPartBytes) {
+          kept.push(chunk);
+          keptBytes += chunk.length;
+        }
+        yield chunk;
+      }
+    },
+    createWriteStream(file),
+  );
+  part.release();
+  return { size, text: Buffer.concat(kept).toString('utf8') };
+}
+
+/** What kind of report it is; undefined when it is none. */
+function reportTypeOf(headers: Headers): string | undefined {
+  const type = headers.get('content-type');
+  return typeof type === 'object' && 'params' in type && type.value === 'multipart/report' ? String(type.params['report-type'] ?? '') : undefined;
+}
+
+/** Groups are taken apart; what has no address is none. */
+function addressesOf(header: unknown): PartMailbox[] {
+  const objects = (Array.isArray(header) ? header : [header]) as (AddressObject | undefined)[];
+  return objects
+    .flatMap((object) => object?.value ?? [])
+    .flatMap((entry) => entry.group ?? [entry])
+    .flatMap(({ address, name }) => (address === undefined || address === '' ? [] : [{ address, name: name === '' ? null : name }]));
+}
+
+function unfolded(line: string | undefined): string | undefined {
+  return line?.slice(line.indexOf(':') + 1).replace(/\r?\n[ \t]*/g, ' ').trim();
+}
+
+function textOrNull(text: string | boolean | undefined): string | null {
+  return typeof text === 'string' && text.trim() !== '' ? text : null;
+}
+
+const extensions: Readonly<Record<string, string>> = { 'message/rfc822': 'eml', 'message/delivery-status': 'txt', 'text/rfc822-headers': 'txt', 'text/calendar': 'ics', 'image/jpeg': 'jpg', 'image/png': 'png', 'image/gif': 'gif', 'application/pdf': 'pdf', 'text/html': 'html', 'text/plain': 'txt' };
+
+function nameFor(contentType: string, number: number): string {
+  return `attachment-${number}.${extensions[contentType] ?? 'bin'}`;
+}

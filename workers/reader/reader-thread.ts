@@ -1,0 +1,185 @@
+// The thread that answers what scans, on connections that cannot write to a workspace. Each question is one function from plain
+// data to plain data; what takes long gives way to other questions after every few milliseconds. It alone opens search indexes.
+
+import { workerData } from 'node:worker_threads';
+import { type ContactRecord, contactsWith } from '../../store/customers/contacts.ts';
+import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
+import type { Cursor } from '../../store/cursor.ts';
+import { DatabaseUnusable, isStorageFailure, type Seen } from '../../store/database.ts';
+import { eventsOfConversation, type EventRow } from '../../store/runtime/events.ts';
+import { type MessageRecord, messagesBetween } from '../../store/conversations/messages.ts';
+import { notesBetween, type NoteRecord } from '../../store/conversations/notes.ts';
+import { OpenFiles } from './open-files.ts';
+import { completionsByBucket, countReported, type DrillDown, type GoalTotals, goalTotals, type NamedConversation, queuedByChannel, reportedAfter, reportedConversations } from '../../store/reports/lists.ts';
+import type { ReportRange } from '../../store/reports/pieces.ts';
+import { type BucketTotals, bucketTotals, type ReportScope, type ReportSource, type Totals, totalsByAgent, totalsOf } from '../../store/reports/reads.ts';
+import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
+import { createRests } from './short-rests.ts';
+import { answerQuestions, ThreadUnavailable } from '../thread.ts';
+
+export interface ReaderData {
+  readonly dataDir: string;
+}
+
+export interface OfConversation {
+  readonly workspaceId: string;
+  readonly conversationId: string;
+}
+
+interface OfReport {
+  readonly workspaceId: string;
+  readonly scope: ReportScope;
+}
+
+interface BucketsQuestion {
+  readonly starts: readonly number[];
+  readonly toMs: number;
+}
+
+/** How long a search waits for an index that is far behind; then it is answered by what is in it. */
+const patienceMs = 300;
+/** How long it waits for one that is nearly there; then the caller is told to come back. */
+const maxCatchUpMs = 10_000;
+/** Characters of an answer that is one page of many, so that neither thread is held by it. */
+const pageChars = 64 * 1024;
+
+// Given by createReader() alone.
+const { dataDir } = workerData as ReaderData;
+const files = new OpenFiles(dataDir);
+const catchingUp = new Set<string>();
+const rests = createRests();
+
+export const questions = {
+  async search({ workspaceId, question }: { workspaceId: string; question: SearchQuestion }): Promise<Seen<SearchAnswer>> {
+    try {
+      return await search(workspaceId, question);
+    } catch (error) {
+      if (!isStorageFailure(error)) throw error;
+      // One of two files cannot be read or written. If it is the index, another is made.
+      const isIndexSound = files.openSearchIndex(workspaceId)?.isSound() ?? true;
+      if (isIndexSound) {
+        files.close(workspaceId);
+        throw error;
+      }
+      files.removeSearchIndex(workspaceId);
+      return search(workspaceId, question);
+    }
+  },
+
+  /** Brings the index up to date, later. */
+  index({ workspaceId }: { workspaceId: string }): void {
+    void catchUp(workspaceId);
+  },
+
+  /** Messages from just after `after`, oldest first. An empty page is the end. */
+  messages({ workspaceId, conversationId, after, upTo }: OfConversation & { after: string; upTo: string }): Seen<MessageRecord[]> {
+    return together(workspaceId, ({ db }) => page(messagesBetween(db, { conversationId, after, upTo }), ({ body }) => body.length));
+  },
+
+  /** Notes from just after `after`, oldest first. An empty page is the end. */
+  notes({ workspaceId, conversationId, after, upTo }: OfConversation & { after: Cursor; upTo: Cursor }): Seen<NoteRecord[]> {
+    return together(workspaceId, ({ db }) => page(notesBetween(db, { conversationId, after, upTo }), ({ body }) => body.length));
+  },
+
+  /** Events from just after `afterSeq`, oldest first. An empty page is the end. */
+  events({ workspaceId, conversationId, afterSeq, upToSeq }: OfConversation & { afterSeq: number; upToSeq: number }): Seen<EventRow[]> {
+    return together(workspaceId, ({ db }) => page(eventsOfConversation(db, { conversationId, afterSeq, upToSeq }), ({ data }) => data.length));
+  },
+
+  contacts({ workspaceId, search, limit, offset }: { workspaceId: string; search: string; limit: number; offset: number }): Seen<ContactRecord[]> {
+    return together(workspaceId, ({ db }) => contactsWith(db, { search, limit, offset }));
+  },
+
+  bucketTotals({ workspaceId, scope, buckets }: OfReport & { buckets: BucketsQuestion }): Seen<BucketTotals> {
+    return together(workspaceId, (source) => bucketTotals(source, scope, buckets));
+  },
+
+  totals({ workspaceId, scope, range }: OfReport & { range: ReportRange }): Seen<Totals> {
+    return together(workspaceId, (source) => totalsOf(source, scope, range));
+  },
+
+  totalsByAgent({ workspaceId, scope, range, agentIds }: OfReport & { range: ReportRange; agentIds: readonly string[] }): Seen<Totals[]> {
+    return together(workspaceId, (source) => totalsByAgent(source, scope, range, agentIds));
+  },
+
+  totalsByChannel({ workspaceId, scope, queue, range }: OfReport & { queue: ReportScope; range: ReportRange }): Seen<{ channel: Channel; totals: Totals; queued: number }[]> {
+    return together(workspaceId, (source) => {
+      const queued = queuedByChannel(source.db, queue);
+      return scope.channels.map((channel) => ({ channel, totals: totalsOf(source, { ...scope, channels: [channel] }, range), queued: queued.get(channel) ?? 0 }));
+    });
+  },
+
+  drillDown({ workspaceId, asked, page }: { workspaceId: string; asked: DrillDown; page: { limit: number; offset: number } }): Seen<{ conversations: ConversationRecord[]; total: number }> {
+    return together(workspaceId, (source) => ({ conversations: reportedConversations(source, asked, page), total: countReported(source, asked) }));
+  },
+
+  /** The next of them, newest first. An empty page is the end. */
+  drillDownAfter({ workspaceId, asked, after, limit }: { workspaceId: string; asked: DrillDown; after: Cursor | undefined; limit: number }): Seen<NamedConversation[]> {
+    return together(workspaceId, ({ db }) => reportedAfter(db, asked, after, limit));
+  },
+
+  goals({ workspaceId, scope, range, buckets }: OfReport & { range: ReportRange; buckets: BucketsQuestion }): Seen<{ goals: GoalTotals[]; counts: number[] }> {
+    return together(workspaceId, (source) => ({ goals: goalTotals(source, scope, range), counts: completionsByBucket(source, scope, buckets) }));
+  },
+};
+
+/** As of one moment; and a connection that holds on to one keeps its pages while others write. It rests between statements, so that a write waits less for its core. */
+function together<Answer>(workspaceId: string, read: (source: ReportSource) => Answer): Seen<Answer> {
+  const source = files.workspace(workspaceId);
+  rests.begin();
+  return source.db.readTogether(() => read(source), rests.restIfDue);
+}
+
+/** Without rests: with them it took a sixth longer, beyond what a search may take. */
+async function search(workspaceId: string, question: SearchQuestion): Promise<Seen<SearchAnswer>> {
+  const startedMs = performance.now();
+  for (let index = files.searchIndex(workspaceId); !index.advance(); index = files.searchIndex(workspaceId)) {
+    const waitedMs = performance.now() - startedMs;
+    const indexing = waitedMs > patienceMs ? index.indexing : undefined;
+    if (indexing !== undefined || waitedMs > maxCatchUpMs) void catchUp(workspaceId);
+    if (indexing !== undefined) return index.searchSoFar(question, indexing);
+    if (waitedMs > maxCatchUpMs) throw new ThreadUnavailable('the search index is being made');
+    await othersTurn();
+  }
+  const answer = files.searchIndex(workspaceId).search(question);
+  void catchUp(workspaceId);
+  return answer;
+}
+
+/** Takes in what is new and writes what is full, a little at a time, until nothing is left or its files were closed. */
+async function catchUp(workspaceId: string): Promise<void> {
+  if (catchingUp.has(workspaceId)) return;
+  catchingUp.add(workspaceId);
+  try {
+    let index = files.searchIndex(workspaceId);
+    while (!index.advance() || !index.write()) {
+      await othersTurn();
+      const same = files.openSearchIndex(workspaceId);
+      if (same === undefined) break;
+      index = same;
+    }
+  } catch {
+    // Nobody asked: the next search meets the same failure and tells its caller.
+    files.close(workspaceId);
+  } finally {
+    catchingUp.delete(workspaceId);
+  }
+}
+
+function othersTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Rows until they have so many characters; at least one, if there is one. */
+function page<Row>(rows: Iterable<Row>, charsOf: (row: Row) => number): Row[] {
+  const taken: Row[] = [];
+  let chars = 0;
+  for (const row of rows) {
+    taken.push(row);
+    chars += charsOf(row);
+    if (chars >= pageChars) break;
+  }
+  return taken;
+}
+
+answerQuestions(questions, (error) => error instanceof ThreadUnavailable || error instanceof DatabaseUnusable || isStorageFailure(error));

@@ -1,0 +1,95 @@
+// The main thread's side of the reader thread: searches, exports, and the word that a workspace has grown. The thread starts with
+// the first question, so a service that is never asked never pays for it. It may see what the disk does not have yet, so an answer
+// waits here for what was in it, and for nothing later.
+
+import type { ContactRecord } from '../../store/customers/contacts.ts';
+import type { Channel, ConversationRecord } from '../../store/conversations/conversations.ts';
+import type { Cursor } from '../../store/cursor.ts';
+import type { Seen } from '../../store/database.ts';
+import type { EventRow } from '../../store/runtime/events.ts';
+import type { MessageRecord } from '../../store/conversations/messages.ts';
+import type { NoteRecord } from '../../store/conversations/notes.ts';
+import type { DrillDown, GoalTotals, NamedConversation } from '../../store/reports/lists.ts';
+import type { ReportRange } from '../../store/reports/pieces.ts';
+import type { BucketTotals, ReportScope, Totals } from '../../store/reports/reads.ts';
+import type { OfConversation, questions, ReaderData } from './reader-thread.ts';
+import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
+import { createThread } from '../thread.ts';
+
+interface Buckets {
+  readonly starts: readonly number[];
+  readonly toMs: number;
+}
+
+export interface ReaderOptions extends ReaderData {
+  /** Calls back once what could be seen of the workspace at `seenMs` of monotonicMs() is durable. */
+  whenDurable(workspaceId: string, call: () => void, seenMs: number): void;
+}
+
+/** What it tells is durable. Every call rejects with ThreadBusy, ThreadFailed or ThreadUnavailable when it cannot be answered now. Pages are of workers/reader/reader-thread.ts. */
+export interface Reader {
+  search(workspaceId: string, question: SearchQuestion): Promise<SearchAnswer>;
+  messages(page: OfConversation & { after: string; upTo: string }): Promise<MessageRecord[]>;
+  notes(page: OfConversation & { after: Cursor; upTo: Cursor }): Promise<NoteRecord[]>;
+  events(page: OfConversation & { afterSeq: number; upToSeq: number }): Promise<EventRow[]>;
+  contacts(workspaceId: string, search: { search: string; limit: number; offset: number }): Promise<ContactRecord[]>;
+  bucketTotals(workspaceId: string, scope: ReportScope, buckets: Buckets): Promise<BucketTotals>;
+  totals(workspaceId: string, scope: ReportScope, range: ReportRange): Promise<Totals>;
+  totalsByAgent(workspaceId: string, scope: ReportScope, range: ReportRange, agentIds: readonly string[]): Promise<Totals[]>;
+  totalsByChannel(workspaceId: string, scopes: { figures: ReportScope; queue: ReportScope }, range: ReportRange): Promise<{ channel: Channel; totals: Totals; queued: number }[]>;
+  drillDown(workspaceId: string, asked: DrillDown, page: { limit: number; offset: number }): Promise<{ conversations: ConversationRecord[]; total: number }>;
+  drillDownAfter(workspaceId: string, asked: DrillDown, page: { after: Cursor | undefined; limit: number }): Promise<NamedConversation[]>;
+  goals(workspaceId: string, scope: ReportScope, range: ReportRange, buckets: Buckets): Promise<{ goals: GoalTotals[]; counts: number[] }>;
+  /** Says that so many messages were written and are durable. Now and then that has the search index follow. */
+  noteMessages(workspaceId: string, count: number): void;
+  /** Questions without an answer yet. */
+  readonly waiting: number;
+  stop(): Promise<void>;
+}
+
+/** At 5 ms a search, the last of the queue waits a second. */
+const maxWaiting = 200;
+/** Nothing takes so long but a thread that is stuck. */
+const timeoutMs = 30_000;
+/** A search takes in what is new by itself; so many messages take it 5 ms. */
+const messagesPerIndexing = 500;
+
+export function createReader({ whenDurable, ...data }: ReaderOptions): Reader {
+  const thread = createThread<typeof questions>({ file: new URL('./reader-thread.ts', import.meta.url), title: 'reader', maxWaiting, timeoutMs, data });
+  const unindexed = new Map<string, number>();
+  const durable = async <Answer>(workspaceId: string, asked: Promise<Seen<Answer>>): Promise<Answer> => {
+    const { result, seenMs } = await asked;
+    await new Promise<void>((resolve) => whenDurable(workspaceId, resolve, seenMs));
+    return result;
+  };
+  return {
+    search: (workspaceId, question) => durable(workspaceId, thread.ask('search', { workspaceId, question })),
+    messages: (page) => durable(page.workspaceId, thread.ask('messages', page)),
+    notes: (page) => durable(page.workspaceId, thread.ask('notes', page)),
+    events: (page) => durable(page.workspaceId, thread.ask('events', page)),
+    contacts: (workspaceId, search) => durable(workspaceId, thread.ask('contacts', { workspaceId, ...search })),
+    bucketTotals: (workspaceId, scope, { starts, toMs }) => durable(workspaceId, thread.ask('bucketTotals', { workspaceId, scope, buckets: { starts, toMs } })),
+    totals: (workspaceId, scope, range) => durable(workspaceId, thread.ask('totals', { workspaceId, scope, range })),
+    totalsByAgent: (workspaceId, scope, range, agentIds) => durable(workspaceId, thread.ask('totalsByAgent', { workspaceId, scope, range, agentIds })),
+    totalsByChannel: (workspaceId, { figures, queue }, range) => durable(workspaceId, thread.ask('totalsByChannel', { workspaceId, scope: figures, queue, range })),
+    drillDown: (workspaceId, asked, page) => durable(workspaceId, thread.ask('drillDown', { workspaceId, asked, page })),
+    drillDownAfter: (workspaceId, asked, page) => durable(workspaceId, thread.ask('drillDownAfter', { workspaceId, asked, ...page })),
+    goals: (workspaceId, scope, range, { starts, toMs }) => durable(workspaceId, thread.ask('goals', { workspaceId, scope, range, buckets: { starts, toMs } })),
+    noteMessages(workspaceId, count) {
+      if (count === 0) return;
+      const waiting = (unindexed.get(workspaceId) ?? 0) + count;
+      if (waiting < messagesPerIndexing) {
+        unindexed.set(workspaceId, waiting);
+        return;
+      }
+      unindexed.delete(workspaceId);
+      thread.ask('index', { workspaceId }).catch(() => {
+        // Busy or failed: the next search does it.
+      });
+    },
+    get waiting() {
+      return thread.waiting;
+    },
+    stop: () => thread.stop(),
+  };
+}
