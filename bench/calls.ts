@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { readConfig } from '../http/process/config.ts';
 import { serve } from '../http/serve.ts';
 import { silentLog } from '../engine/runtime/log.ts';
-import { systemCaller } from '../engine/runtime/command.ts';
+import { systemCaller } from '../engine/runtime/caller.ts';
 import { register } from '../engine/team/joining.ts';
 import { claimNumber } from '../engine/calls/phone-numbers.ts';
 import { takeSecrets } from '../engine/workspace/integrations.ts';

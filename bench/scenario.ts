@@ -1,7 +1,7 @@
 // What there is before anything is measured: a workspace with its owner, agents, a site, visitors and chats, all made through
 // the public API.
 
-import { type Api } from './api.ts';
+import type { Api } from './api.ts';
 
 export const password = 'correct horse battery staple';
 

@@ -5,7 +5,7 @@
 
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { systemCaller } from '../engine/runtime/command.ts';
+import { systemCaller } from '../engine/runtime/caller.ts';
 import { silentLog } from '../engine/runtime/log.ts';
 import { register } from '../engine/team/joining.ts';
 import { handshakeMs } from '../engine/limits.ts';

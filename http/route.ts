@@ -4,11 +4,11 @@
 import type { Static, TSchema } from 'typebox';
 import type { Feature } from '../engine/workspace/entitlements.ts';
 import type { Slug } from '../engine/errors.ts';
-import type { Caller } from '../engine/runtime/command.ts';
+import type { Caller } from '../engine/runtime/caller.ts';
 import type { View } from '../engine/runtime/context.ts';
-import type { Streamed } from './pipeline/body-streams.ts';
 import type { Grant, Scope } from '../engine/rights/scopes.ts';
 import type { Services } from './services.ts';
+import type { RawRequest, RawReply } from './request.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -63,16 +63,6 @@ export type RateRule =
    */
   | { readonly by: 'account'; readonly perMinute: number; readonly networkPerMinute: number; readonly budget?: string };
 
-/** A request as it came: what signatures are made over. */
-export interface RawRequest {
-  readonly path: string;
-  /** Without its question mark. */
-  readonly query: string;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
-}
-
 /** What a handler is told beside its parameters. */
 export interface Call {
   readonly caller: Caller;
@@ -99,14 +89,6 @@ export interface Input<Params, Query, Body> extends Call {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-}
-
-/** A reply that the handler writes itself: a page, a file, a redirect, or what is too large to be held whole. */
-export interface RawReply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Parts are asked for one by one, as the caller takes them. If one fails the connection is torn, so that the rest is missed. Of a 304 it is what is not sent, whose length is told. */
-  readonly body: string | Uint8Array | AsyncIterable<string> | Streamed;
 }
 
 /** For the OpenAPI document. */

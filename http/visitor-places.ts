@@ -2,7 +2,7 @@
 // believed as far as the proxy is (TRUST_PROXY). Null is not known.
 
 import type { Places } from '../workers/providers/places.ts';
-import type { Call } from './route.ts';
+import type { RequestHead } from './request.ts';
 
 export interface VisitorPlace {
   readonly country: string | null;
@@ -10,7 +10,7 @@ export interface VisitorPlace {
 }
 
 export interface VisitorPlaces {
-  placeOf(call: Pick<Call, 'ip' | 'headers'>): VisitorPlace;
+  placeOf(call: Pick<RequestHead, 'ip' | 'headers'>): VisitorPlace;
   /** True when there was a file, which is read again now. Rejects with PlacesUnusable, and the former one stays. */
   reload(): Promise<boolean>;
 }
@@ -20,7 +20,7 @@ const unknownCountries: ReadonlySet<string> = new Set(['XX', 'ZZ']);
 
 /** `countryHeaders`: in lower case; the first that says a country counts. */
 export function createVisitorPlaces({ places, countryHeaders }: { places: Places | undefined; countryHeaders: readonly string[] }): VisitorPlaces {
-  const countryToldBy = (headers: Call['headers']): string | null => {
+  const countryToldBy = (headers: RequestHead['headers']): string | null => {
     const told = countryHeaders.map((name) => headers[name]?.trim().toUpperCase() ?? '');
     return told.find((country) => /^[A-Z]{2}$/.test(country) && !unknownCountries.has(country)) ?? null;
   };

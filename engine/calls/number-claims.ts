@@ -8,7 +8,7 @@ import type { Directory } from '../directory/directory.ts';
 import { refuse } from '../errors.ts';
 import { aroundClaim, aroundRelease, forgetNumber, type NumberClaim, sweepNumbers } from '../directory/numbers.ts';
 import { type ClaimFields, claimNumber, releaseNumber, requireClaimable, requireHeld } from './phone-numbers.ts';
-import type { Caller } from '../runtime/command.ts';
+import type { Caller } from '../runtime/caller.ts';
 import { type Engine, WorkspaceUnavailable } from '../runtime/engine.ts';
 import type { Ids } from '../runtime/ids.ts';
 import type { Log } from '../runtime/log.ts';

@@ -5,9 +5,20 @@ import type { Attachment } from '../../store/conversations/messages.ts';
 import { deleteUpload, findUpload, insertUpload, updateUpload, type UploadRecord } from '../../store/workspace/uploads.ts';
 import { refuseField } from '../errors.ts';
 import { isBlank, oneLine } from '../lines.ts';
-import type { IncomingAttachment } from '../tickets/judgement.ts';
 import { properFilename } from '../workspace/media-types.ts';
 import type { Context } from '../runtime/context.ts';
+
+/** A file of a mail, or of a carrier's. */
+export interface IncomingAttachment {
+  /** Where it is, or will be once it was copied. */
+  readonly url: string;
+  readonly name: string;
+  readonly size: number | null;
+  /** In our storage, or to come there; undefined where there is none. */
+  readonly object?: { readonly key: string; readonly contentType: string };
+  /** Still at the provider's; undefined when it is here. */
+  readonly copy?: { readonly key: string; readonly sourceUrl: string; readonly contentType: string };
+}
 
 /** As a caller names it. */
 export interface AttachmentInput {

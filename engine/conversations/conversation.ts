@@ -108,11 +108,6 @@ export function requireReadable(view: View, conversationId: string): { agent: Ag
   return { agent, conversation };
 }
 
-/** Refuses stale_version when a version was sent and is not the present one. */
-export function requireVersion(conversation: { readonly version: number }, expectedVersion: number | undefined): void {
-  if (expectedVersion !== undefined && expectedVersion !== conversation.version) refuse('stale_version', { detail: { currentVersion: conversation.version } });
-}
-
 /** An open conversation without any message yet; addConversation() writes it. */
 export function newConversation(ctx: Context, fields: Pick<ConversationRecord, 'channel' | 'siteId' | 'visitorId' | 'contactId' | 'departmentId'> & Partial<ConversationRecord>): ConversationRecord {
   return {

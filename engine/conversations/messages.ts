@@ -6,7 +6,7 @@ import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { type NamedFile, noteNamed } from './attachments.ts';
 import { type Attachment, insertMessage, markRead, type MessageMail, type MessageRecord, messagesBefore, type SenderType, type Threading, unmarkRead } from '../../store/conversations/messages.ts';
 import { audienceOf, changeConversation, conversationKind, conversationView, type ConversationView, later, requireReachable, requireReadable } from './conversation.ts';
-import { refuse, refuseField } from '../errors.ts';
+import { refuse } from '../errors.ts';
 import { tell } from '../events.ts';
 import { previewChars } from '../limits.ts';
 import { isBlank } from '../lines.ts';
@@ -127,11 +127,6 @@ export function appendSystemLine(ctx: Context, conversation: ConversationRecord,
 /** A line about what the service did by itself, whoever's command it came with. */
 export function appendServiceLine(ctx: Context, conversation: ConversationRecord, body: string): ConversationRecord {
   return appendMessage(ctx, conversation, { senderType: 'system', senderId: null, body }).conversation;
-}
-
-/** Refuses a body in which nothing can be seen (decisions, settled questions). */
-export function requireText(body: string, path = 'body'): void {
-  if (isBlank(body)) refuseField('invalid_body', path, 'must not be empty');
 }
 
 /** Who has the conversation has seen what the customer wrote; while nobody has it anybody. For others it changes nothing. Refuses not_found, forbidden. */

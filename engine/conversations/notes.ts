@@ -3,11 +3,12 @@
 import { deleteNote, findLatestNoteBy, findNote, insertNote, type NoteRecord, notesOf, updateNote } from '../../store/conversations/notes.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
-import { audienceOf, requireReachable, requireVersion } from './conversation.ts';
+import { audienceOf, requireReachable } from './conversation.ts';
+import { requireVersion } from '../preconditions.ts';
 import { refuse } from '../errors.ts';
 import { type EventType, tell } from '../events.ts';
 import { isBlank } from '../lines.ts';
-import { requireText } from './messages.ts';
+import { requireText } from '../preconditions.ts';
 import { type Roster, theRoster } from '../workspace/roster.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';

@@ -13,10 +13,10 @@ import {
   updateSavedReply,
 } from '../../store/conversations/saved-replies.ts';
 import { callingAgent, isSenior } from '../workspace/access.ts';
-import { requireVersion } from './conversation.ts';
+import { requireVersion } from '../preconditions.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { tell } from '../events.ts';
-import { requireText } from './messages.ts';
+import { requireText } from '../preconditions.ts';
 import { command } from '../runtime/command.ts';
 import type { Context, View } from '../runtime/context.ts';
 

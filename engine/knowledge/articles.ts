@@ -4,7 +4,7 @@
 import { allKbArticles, countKbArticles, deleteKbArticle, findKbArticle, insertKbArticle, type KbArticleRecord, updateKbArticle } from '../../store/knowledge/articles.ts';
 import { adoptedInto, documentsOfArticle, findKbDocument, insertKbDocument, setKbDocumentArticle, setKbDocumentState } from '../../store/knowledge/documents.ts';
 import { requireAdmin } from '../workspace/access.ts';
-import { requireVersion } from '../conversations/conversation.ts';
+import { requireVersion } from '../preconditions.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { removeDocuments, requestEmbedding, touchBase } from './knowledge.ts';
 import { maxKbArticles } from '../limits.ts';

@@ -9,7 +9,8 @@ import type { EmbeddedChunk, Embedder } from '../../workers/knowledge/embedder.t
 import { serveArticle } from './articles.ts';
 import { finishCrawl, noStats, startCrawl, storeStep, withSkipped } from './crawls.ts';
 import { chooseModel, chunksPerCommand, embedAgain, storeEmbedding, switchModel } from './knowledge.ts';
-import { type CommandDefinition, systemCaller } from '../runtime/command.ts';
+import type { CommandDefinition } from '../runtime/command.ts';
+import { systemCaller } from '../runtime/caller.ts';
 import type { Engine } from '../runtime/engine.ts';
 import type { Workspace } from '../runtime/workspace.ts';
 

@@ -6,7 +6,7 @@ import { newestSeq } from '../../store/runtime/events.ts';
 import { directoryMigrations } from '../../store/migrations/directory.ts';
 import { workspaceMigrations } from '../../store/migrations/workspace.ts';
 import { insertOperatorAudit } from '../../store/directory/operator-audit.ts';
-import { systemCaller } from '../runtime/command.ts';
+import { systemCaller } from '../runtime/caller.ts';
 import { Context } from '../runtime/context.ts';
 import type { Ids } from '../runtime/ids.ts';
 import { Registry } from '../runtime/registry.ts';

@@ -4,9 +4,11 @@
 
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import type { Channel, ConversationRecord, ConversationStatus } from '../../store/conversations/conversations.ts';
-import type { DrillDown, GoalTotals } from '../../store/reports/lists.ts';
+import type { DrillDown } from '../../store/reports/lists.ts';
+import type { GoalTotals } from '../../store/reports/sums.ts';
 import type { ReportRange } from '../../store/reports/pieces.ts';
-import type { BucketTotals, DurationFigures, ReportScope, Totals } from '../../store/reports/reads.ts';
+import type { BucketTotals, ReportScope } from '../../store/reports/reads.ts';
+import type { DurationFigures, Totals } from '../../store/reports/sums.ts';
 import { nobody } from '../../store/reports/rollups.ts';
 import { conversationView, type ConversationView } from '../conversations/conversation.ts';
 import { refuseField } from '../errors.ts';

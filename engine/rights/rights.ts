@@ -5,7 +5,7 @@
 import { type AgentRecord, findActiveAgent } from '../../store/workspace/agents.ts';
 import { findApiKey } from '../../store/platform/api-keys.ts';
 import { liveScopesOfApp } from '../../store/platform/oauth-grants.ts';
-import type { Caller } from '../runtime/command.ts';
+import type { Caller } from '../runtime/caller.ts';
 import type { View } from '../runtime/context.ts';
 import { type Grant, type GrantedScope, scopeNames } from './scopes.ts';
 

@@ -8,7 +8,7 @@ import { insertEvent } from '../../store/runtime/events.ts';
 import { hastenOutbox, insertOutbox } from '../../store/runtime/outbox.ts';
 import { insertAudit } from '../../store/runtime/audit.ts';
 import { isoTime } from './clock.ts';
-import type { Caller } from './command.ts';
+import type { Caller } from './caller.ts';
 import type { Ids } from './ids.ts';
 import type { ActorKind, Registry } from './registry.ts';
 

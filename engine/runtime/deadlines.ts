@@ -5,7 +5,8 @@
 import { type DeadlineRow, deleteDeadline, dueDeadlines, findDeadline, putDeadline } from '../../store/runtime/deadlines.ts';
 import { Alarms } from './alarms.ts';
 import { type Clock, isoTime } from './clock.ts';
-import { command, type CommandDefinition, systemCaller } from './command.ts';
+import { command, type CommandDefinition } from './command.ts';
+import { systemCaller } from './caller.ts';
 import type { Context } from './context.ts';
 import type { Log } from './log.ts';
 import type { Workspace } from './workspace.ts';

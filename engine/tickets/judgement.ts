@@ -5,6 +5,7 @@ import { countTakenFrom, findMail, type MailAuthentication } from '../../store/m
 import { findOutbox } from '../../store/runtime/outbox.ts';
 import { findVisitorByEmail } from '../../store/customers/visitors.ts';
 import type { Bounce } from './bounces.ts';
+import type { IncomingAttachment } from '../conversations/attachments.ts';
 import { isOwnSender, takesMailAt } from '../mail/inbound-addresses.ts';
 import { hashOf } from '../directory/locator.ts';
 import { mailKind, outboxIdIn } from '../mail/outgoing.ts';
@@ -46,17 +47,6 @@ export interface MailHeaders {
   readonly autoReply?: string | undefined;
   readonly inReplyTo?: string | undefined;
   readonly references?: string | undefined;
-}
-
-export interface IncomingAttachment {
-  /** Where it is, or will be once it was copied. */
-  readonly url: string;
-  readonly name: string;
-  readonly size: number | null;
-  /** In our storage, or to come there; undefined where there is none. */
-  readonly object?: { readonly key: string; readonly contentType: string };
-  /** Still at the provider's; undefined when it is here. */
-  readonly copy?: { readonly key: string; readonly sourceUrl: string; readonly contentType: string };
 }
 
 export type DropReason = 'bounce' | 'mailer_daemon' | 'loop' | 'auto_submitted' | 'precedence' | 'list_unsubscribe' | 'list_id' | 'blocked' | 'too_many';

@@ -3,7 +3,8 @@
 import type { MessageRecord } from '../../store/conversations/messages.ts';
 import { messagesBefore } from '../../store/conversations/messages.ts';
 import { findSuppression } from '../../store/mail/suppressions.ts';
-import { requireReachable, requireVersion } from '../conversations/conversation.ts';
+import { requireReachable } from '../conversations/conversation.ts';
+import { requireVersion } from '../preconditions.ts';
 import { refuse } from '../errors.ts';
 import { mainAddress } from '../mail/inbound-addresses.ts';
 import { enqueueMail } from '../mail/outgoing.ts';

@@ -2,7 +2,7 @@
 // its delivery opens; this file never sees one. A check is one command, so of many at once one succeeds. Specification 3, 4.21, 7.
 
 import { timingSafeEqual } from 'node:crypto';
-import { findVerification, insertVerification, retireVerifications, updateVerification, type VerificationRecord, type VerificationStatus, verificationPage } from '../../store/verification/verifications.ts';
+import { findVerification, insertVerification, retireVerifications, updateVerification, type VerificationRecord, verificationPage } from '../../store/verification/verifications.ts';
 import { refuse } from '../errors.ts';
 import { maxCheckAttempts } from '../limits.ts';
 import { canonicalAddress } from '../mail-addresses.ts';
@@ -14,19 +14,7 @@ import { enqueueCode } from './delivery.ts';
 import { createGuards, priceOf, type WantedCode } from './guards.ts';
 import { requireVerifyService, resolveVerifyService } from './services.ts';
 import { tellVerifyFailed } from './webhooks.ts';
-
-export interface VerificationView {
-  readonly id: string;
-  readonly status: VerificationStatus;
-  readonly channel: VerificationRecord['channel'];
-  readonly to: string;
-  readonly serviceId: string;
-  readonly verified: boolean;
-  readonly attempts: number;
-  readonly consumedAt: string | null;
-  readonly expiresAt: string;
-  readonly createdAt: string;
-}
+import type { VerificationView } from './view.ts';
 
 export interface CreateCodeParams extends WantedCode {
   readonly verificationId: string;

@@ -4,7 +4,7 @@
 import { requireAdmin } from '../workspace/access.ts';
 import { command } from '../runtime/command.ts';
 import type { Context } from '../runtime/context.ts';
-import type { VerificationView } from './verification.ts';
+import type { VerificationView } from './view.ts';
 import { feedWebhooks } from '../webhook-feed.ts';
 import { addWebhook, type NewWebhook, type WebhookView, webhookView } from '../platform/webhooks.ts';
 

@@ -6,7 +6,7 @@ import type { Cursor } from '../../store/cursor.ts';
 import { findSite, findSiteByDomain, insertSite, sitePage, type SiteRecord, updateSite } from '../../store/workspace/sites.ts';
 import { callingAgent } from './access.ts';
 import { auditChange } from './audit.ts';
-import { requireVersion } from '../conversations/conversation.ts';
+import { requireVersion } from '../preconditions.ts';
 import { refuse, refuseField } from '../errors.ts';
 import { tell } from '../events.ts';
 import { locatorOf } from '../directory/locator.ts';

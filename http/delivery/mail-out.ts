@@ -7,7 +7,7 @@ import { bounceLabel, bounceLocalPart, domainAddress } from '../../engine/mail/i
 import { theEmailDomain } from '../../engine/workspace/workspace.ts';
 import type { Mail } from '../../engine/mail/outgoing.ts';
 import { hostOf, localPartOf, withoutTag } from '../../engine/mail-addresses.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
 import type { EmailDomainRecord } from '../../store/mail/email-domains.ts';
 import type { MailSender, OutgoingMail } from '../../workers/providers/mail.ts';

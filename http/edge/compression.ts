@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import { type Encoding, encodingFor } from '../browser/compressed-file.ts';
 import type { Room } from '../limits/held-bytes.ts';
-import type { Reply } from '../pipeline/pipeline.ts';
+import type { Reply } from '../request.ts';
 
 /** Less fits into a packet as it is. */
 const leastBytes = 1024;

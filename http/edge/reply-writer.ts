@@ -4,9 +4,10 @@
 // that nobody gathers replies by not reading. Knows of uWebSockets.js only the few calls it makes; called by exchange.ts.
 
 import { STATUS_CODES } from 'node:http';
-import { type Outgoing as Poured, pour, type Streamed } from '../pipeline/body-streams.ts';
+import { type Outgoing as Poured, pour } from '../pipeline/body-streams.ts';
+import type { Streamed } from '../request.ts';
 import type { Room } from '../limits/held-bytes.ts';
-import type { Reply } from '../pipeline/pipeline.ts';
+import type { Reply } from '../request.ts';
 
 export interface Outgoing extends Poured {
   writeStatus(status: string): unknown;

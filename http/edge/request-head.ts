@@ -3,7 +3,7 @@
 
 import { isIP } from 'node:net';
 import { networkOf } from '../limits/network-address.ts';
-import type { RequestHead } from '../pipeline/pipeline.ts';
+import type { RequestHead } from '../request.ts';
 
 /** What is read of a request's head. Gone after the library's callback. */
 export interface IncomingHead {

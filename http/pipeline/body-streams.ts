@@ -4,6 +4,7 @@
 import { Refusal, refusals } from '../../engine/errors.ts';
 import { GatheredBytes, Pieces } from '../limits/gathered-bytes.ts';
 import type { Room } from '../limits/held-bytes.ts';
+import type { Streamed } from '../request.ts';
 
 /** What is read of a request. */
 export interface Incoming {
@@ -18,12 +19,6 @@ export interface Outgoing {
   tryEnd(chunk: Uint8Array, totalBytes: number): [boolean, boolean];
   onWritable(handler: (offset: number) => boolean): unknown;
   close(): unknown;
-}
-
-/** A reply's body that comes in parts, of this many bytes together. Not started before its first part is asked for. */
-export interface Streamed {
-  readonly byteLength: number;
-  readonly parts: AsyncIterable<Uint8Array>;
 }
 
 /** Received and not yet consumed; beyond it the sender is made to wait. */

@@ -3,7 +3,7 @@
 
 import { refuse, refuseField } from '../../engine/errors.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
-import type { RequestHead } from './pipeline.ts';
+import type { RequestHead } from '../request.ts';
 import type { Budget, ToldBudget } from '../limits/rate-limiter.ts';
 import type { Method, Route } from '../route.ts';
 

@@ -4,7 +4,7 @@
 import { type FieldErrors, refuse, refuseField, refuseFields, type Slug } from '../../engine/errors.ts';
 import { requireFormType, requireJsonType } from './headers.ts';
 import { JsonTooIntricate, parseJson } from './json.ts';
-import type { RequestHead } from './pipeline.ts';
+import type { RequestHead } from '../request.ts';
 import type { Route } from '../route.ts';
 import { canonicalForm } from './value-forms.ts';
 import { coercingValidator, strictValidator, unknownFieldsOf, type Validate } from './validation.ts';

@@ -10,13 +10,13 @@
 import { callingAgent, isSenior } from '../../engine/workspace/access.ts';
 import { requireFeature } from '../../engine/workspace/entitlements.ts';
 import { Refusal, refuse, type Slug } from '../../engine/errors.ts';
-import { type Caller, systemCaller } from '../../engine/runtime/command.ts';
+import { type Caller, systemCaller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import { requireSite } from '../../engine/workspace/sites.ts';
 import { allows, type Grant } from '../../engine/rights/scopes.ts';
 import { mustEnrol } from '../../engine/team/second-factors.ts';
 import { visitorKind } from '../../engine/customers/visitors.ts';
-import { BodyStream, noRoomRetrySeconds, type Streamed } from './body-streams.ts';
+import { BodyStream, noRoomRetrySeconds } from './body-streams.ts';
 import { authenticate, authenticateSigned, type Credential, noteUse, workspaceOf } from './credentials.ts';
 import { allowOf, bearerOf, framingProblem, preflightHeaders, replyHeaders, type ReplyFacts, requestIdOf, requireAccept, requireUnpacked } from './headers.ts';
 import type { Metrics } from '../process/metrics.ts';
@@ -29,33 +29,15 @@ import { shapeAt, shapeOfNothing } from './error-shapes.ts';
 import { type Budget, RateLimiter, type ToldBudget } from '../limits/rate-limiter.ts';
 import { errorBody, rateRefusal, refusalOf, retryAfterOf } from './replies.ts';
 import type { BodyFailure } from './request-body.ts';
-import type { Access, Call, Input, Method, RateRule, RawReply, RawRequest, Route } from '../route.ts';
+import type { Access, Call, Input, Method, RateRule, Route } from '../route.ts';
+import type { RawReply, RawRequest } from '../request.ts';
 import { Router } from './router.ts';
 import { Seldom } from '../process/seldom.ts';
 import type { Services } from '../services.ts';
 import { type LeaveOut, leaverOf } from '../schemas/scoped-members.ts';
 import { closedValidator, type Validate } from './validation.ts';
 import { versionFor } from './versions.ts';
-
-/** What the edge copied out of a request before its body. Header names in lower case. */
-export interface RequestHead {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** To be asked for before anything is waited for, while the connection is there. */
-  readonly ip: string;
-  readonly startedMs: number;
-}
-
-export interface Reply {
-  readonly status: number;
-  readonly headers: Record<string, string>;
-  /** Text, bytes, text in parts, or parts of bytes that are so many together; undefined for none. */
-  readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array> | Streamed | undefined;
-  /** The request's own end is uncertain: nothing more is read of its connection. */
-  readonly endsConnection?: true;
-}
+import type { RequestHead, Reply } from '../request.ts';
 
 export type Respond = (reply: Reply) => void;
 

@@ -4,21 +4,12 @@
 import { callingAgent } from '../../engine/workspace/access.ts';
 import { findSession } from '../../engine/team/agent-sessions.ts';
 import { type Holder, holderOf, type Rights, rightsOf } from '../../engine/rights/rights.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
+import type { Asker } from '../signed/asker.ts';
 import { clientOf, withinApp } from '../secrets/oauth-clients.ts';
 import type { Call } from '../route.ts';
 import type { Services } from '../services.ts';
-
-/** By what a request came: a sign-in, a key or an app. Plain data, to be kept. */
-export interface Asker {
-  readonly workspaceId: string;
-  readonly holder: Holder;
-  /** Of the agent at that time. What signing in asked for ends with that sign-in; where the token names none, with its agent's tokenVersion. */
-  readonly tokenVersion: number;
-  /** Undefined for a key or an app, and for a token of before there were sign-ins. */
-  readonly sessionId?: string | undefined;
-}
 
 export function askerOf(view: View, { workspaceId, caller, grant, sessionId }: Pick<Call, 'workspaceId' | 'caller' | 'grant' | 'sessionId'>): Asker {
   return { workspaceId, holder: holderOf(caller, grant), tokenVersion: callingAgent(view).tokenVersion, sessionId };

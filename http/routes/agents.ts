@@ -9,7 +9,7 @@ import { permissionsOf } from '../../engine/workspace/permissions.ts';
 import { setOwnStatus } from '../../engine/team/presence.ts';
 import { workspaceHours } from '../../engine/workspace/office-hours.ts';
 import { agentView, requireAgent, theRoster } from '../../engine/workspace/roster.ts';
-import type { Caller } from '../../engine/runtime/command.ts';
+import type { Caller } from '../../engine/runtime/caller.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
 import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { theWorkspace, workspaceView } from '../../engine/workspace/workspace.ts';

@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { join, logout, register, requestReset, requireInvited, requireResetting, resetPassword, signIn } from '../../engine/team/joining.ts';
 import { workspaceIdIn } from '../../engine/directory/locator.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import { hostNameOf } from '../../engine/workspace/sites.ts';
 import { modeNow, requireMayRegister } from '../../engine/directory/registration.ts';

@@ -3,7 +3,7 @@
 import Type from 'typebox';
 import { noteEnrichment, setCommerce } from '../../engine/customers/enrichment.ts';
 import { refuse } from '../../engine/errors.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { visitorKind } from '../../engine/customers/visitors.ts';
 import { findCommerce } from '../../store/customers/commerce.ts';
 import { Commerce } from '../schemas/records.ts';

@@ -2,7 +2,7 @@
 
 import { autoAddress } from '../../engine/mail/inbound-addresses.ts';
 import { type SealedSecrets, takeSecrets } from '../../engine/workspace/integrations.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { Integrations } from '../schemas/records.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';

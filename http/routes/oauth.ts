@@ -10,12 +10,13 @@ import { exchangeCode, giveConsent, refreshTokens, revokeToken, type TokenError,
 import { type AuthorizationError, judgeRequest, type SoundRequest } from '../../engine/platform/oauth-request.ts';
 import { accessTokenMs } from '../../engine/limits.ts';
 import { isActive, theRoster } from '../../engine/workspace/roster.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { allowable, type Scope, scopes } from '../../engine/rights/scopes.ts';
 import { hasSecondFactor, isWithoutRequiredFactor } from '../../engine/team/second-factors.ts';
 import { authenticateClient, clientOf, isLive, mayServe } from '../secrets/oauth-clients.ts';
 import { consentPage, consentRefusedPage, secondFactorPage } from '../browser/consent-page.ts';
-import { type OtherReply, type RawReply, route } from '../route.ts';
+import { type OtherReply, route } from '../route.ts';
+import type { RawReply } from '../request.ts';
 import { askSecondFactor, passSecondFactor, type Proof, type Question, questionOf, signatureIn } from '../secrets/second-factors.ts';
 import type { Services } from '../services.ts';
 import type { Asked } from '../signed/sign-in-steps.ts';

@@ -5,7 +5,8 @@ import { escapeHtml } from '../../engine/text.ts';
 import { refuse } from '../../engine/errors.ts';
 import { fileReply } from '../browser/compressed-file.ts';
 import { type PageName, pagePaths } from '../pages/paths.ts';
-import { type RawReply, type Route, route } from '../route.ts';
+import { type Route, route } from '../route.ts';
+import type { RawReply } from '../request.ts';
 
 /** What the document may load and do: everything from here, nothing from elsewhere, no text as code. Pictures may also be what the page itself made. */
 const policy = [

@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
 import { signInByPasskey } from '../../engine/team/joining.ts';
 import { isActive, theRoster } from '../../engine/workspace/roster.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { factorsOf } from '../../engine/team/second-factors.ts';
 import { theWorkspace } from '../../engine/workspace/workspace.ts';
 import { route } from '../route.ts';

@@ -5,11 +5,12 @@ import { createHash, type Hash } from 'node:crypto';
 import Type from 'typebox';
 import { refuse, refuseField } from '../../engine/errors.ts';
 import { acceptedType, isBorneOut, isUnknownType, servedType, telltaleBytes, unrunnable } from '../../engine/workspace/media-types.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { type Engine, WorkspaceUnavailable } from '../../engine/runtime/engine.ts';
 import { abandonUpload, beginUpload, nameOfUpload, settleUpload } from '../../engine/workspace/uploads.ts';
 import { dispositionOf } from '../browser/file-names.ts';
-import { type RawReply, route } from '../route.ts';
+import { route } from '../route.ts';
+import type { RawReply } from '../request.ts';
 import type { Services } from '../services.ts';
 
 const tag = 'Storage';

@@ -7,7 +7,8 @@ import { docsPage } from '../documents/docs.ts';
 import type { Metrics } from '../process/metrics.ts';
 import { openApi } from '../documents/openapi.ts';
 import { unavailableRetrySeconds } from '../pipeline/replies.ts';
-import { type RawReply, type Route, route } from '../route.ts';
+import { type Route, route } from '../route.ts';
+import type { RawReply } from '../request.ts';
 import { serviceVersions } from '../pipeline/versions.ts';
 
 export interface SystemOptions {

@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { refuse, refuseField, type Slug } from '../../engine/errors.ts';
 import { maxLogoBytes, networkUploadBytesPerDay, uploadLinkMs, visitorLinksPerMinute, visitorUploadBytesPerDay } from '../../engine/limits.ts';
 import { acceptedType, isImage, isUnknownType, unknownType } from '../../engine/workspace/media-types.ts';
-import type { Caller } from '../../engine/runtime/command.ts';
+import type { Caller } from '../../engine/runtime/caller.ts';
 import { abandonUpload, reserveLogo, reserveUpload, settleUpload } from '../../engine/workspace/uploads.ts';
 import type { UploadKind } from '../../store/workspace/uploads.ts';
 import type { FetchedImage, NoImage } from '../../workers/files/image-source.ts';

@@ -3,7 +3,7 @@
 import Type from 'typebox';
 import { refuse } from '../../engine/errors.ts';
 import type { Grant } from '../../engine/rights/scopes.ts';
-import type { Caller } from '../../engine/runtime/command.ts';
+import type { Caller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
 import { checkFactor, enrolFactor, factorView, listFactors, readFactor, removeFactor, requireFactor } from '../../engine/verification/factors.ts';

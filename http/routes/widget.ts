@@ -5,7 +5,7 @@ import { currentChat, listOwnChats, listOwnMessages, rateConversation, readAsCus
 import { refuse } from '../../engine/errors.ts';
 import { workspaceIdIn } from '../../engine/directory/locator.ts';
 import { siteHours } from '../../engine/workspace/office-hours.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { hasFeature } from '../../engine/workspace/entitlements.ts';
 import { requireSite } from '../../engine/workspace/sites.ts';
 import { leaveTicket } from '../../engine/tickets/tickets.ts';

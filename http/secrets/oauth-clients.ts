@@ -4,7 +4,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { findClient, workspaceOfClient } from '../../engine/platform/oauth-apps.ts';
 import type { TokenRefusal } from '../../engine/platform/oauth.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { type Scope, scopeNames } from '../../engine/rights/scopes.ts';
 import type { OAuthAppRecord } from '../../store/platform/oauth-apps.ts';
 import type { Services } from '../services.ts';

@@ -8,7 +8,7 @@ import type { SignedIn } from '../../engine/team/joining.ts';
 import type { SignInOrigin } from '../../engine/team/known-origins.ts';
 import { locatorChars, locatorOf, workspaceIdIn as idIn } from '../../engine/directory/locator.ts';
 import { isoTime } from '../../engine/runtime/clock.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { View } from '../../engine/runtime/context.ts';
 import { factorsOf, hasSecondFactor, methodsOf, takeRecoveryCode, takeTotpStep, usePasskey } from '../../engine/team/second-factors.ts';
 import type { PasskeyOptions } from '../../workers/secrets/passkeys.ts';

@@ -7,7 +7,7 @@ import { knownOriginOf, noteAttack, type SignInOrigin } from '../../engine/team/
 import type { Member } from '../../engine/team/joining.ts';
 import { comparable } from '../../engine/mail-addresses.ts';
 import { isActive, theRoster } from '../../engine/workspace/roster.ts';
-import { type Caller, systemCaller } from '../../engine/runtime/command.ts';
+import { type Caller, systemCaller } from '../../engine/runtime/caller.ts';
 import { theWorkspace } from '../../engine/workspace/workspace.ts';
 import type { Services } from '../services.ts';
 import { ownTry, type Try, tryOf } from '../limits/sign-in-guard.ts';

@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { longestLifetimeMs, type SigningIn } from '../../engine/team/agent-sessions.ts';
 import type { SignedIn } from '../../engine/team/joining.ts';
 import { comeBack, isSignedOut } from '../../engine/team/presence.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { worded } from '../schemas/field-words.ts';
 import { networkOf } from '../limits/network-address.ts';
 import type { Call } from '../route.ts';

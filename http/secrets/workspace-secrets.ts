@@ -2,7 +2,7 @@
 // takes.
 
 import { sealedSecrets, type SealedSecrets } from '../../engine/workspace/integrations.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { findSealedSecret, type SecretName } from '../../store/workspace/sealed-secrets.ts';
 import type { Services } from '../services.ts';
 

@@ -2,7 +2,7 @@
 // is good for a quarter of an hour and acts as the agent that made it.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Asker } from '../pipeline/rights-now.ts';
+import type { Asker } from './asker.ts';
 
 /** What a link stands for. Times in ms. */
 export interface ExportOrder {

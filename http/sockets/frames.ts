@@ -12,7 +12,7 @@ import type { AgentRecord } from '../../store/workspace/agents.ts';
 import { findConversation } from '../../store/conversations/conversations.ts';
 import { eventsBetween, eventsOfVisitorBetween, oldestSeq } from '../../store/runtime/events.ts';
 import { JsonTooIntricate, parseJson } from '../pipeline/json.ts';
-import type { Place } from './rooms.ts';
+import type { Place } from '../request.ts';
 
 export class EventFrame {
   readonly event: PublishedEvent;

@@ -4,8 +4,8 @@
 
 import { endLostSockets, noteSockets } from '../../engine/team/presence.ts';
 import type { Engine } from '../../engine/runtime/engine.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
-import type { Place } from './rooms.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
+import type { Place } from '../request.ts';
 
 export interface PresenceOptions {
   readonly engine: Engine;

@@ -1,7 +1,7 @@
 // Who is connected: sessions by workspace, namespace and person, so that what concerns one customer costs nothing for the
 // thousands of others, and what agents may see is asked once for all sockets of an agent.
 
-export type Namespace = 'agent' | 'visitor';
+import type { Namespace, Place } from '../request.ts';
 
 /** By agent or visitor id. */
 type People<Session> = Map<string, Set<Session>>;
@@ -9,12 +9,6 @@ type People<Session> = Map<string, Set<Session>>;
 interface Room<Session> {
   readonly agent: People<Session>;
   readonly visitor: People<Session>;
-}
-
-export interface Place {
-  readonly workspaceId: string;
-  readonly namespace: Namespace;
-  readonly personId: string;
 }
 
 const nobody: ReadonlyMap<string, never> = new Map<string, never>();

@@ -3,7 +3,7 @@
 
 import type { Known } from '../pipeline/credentials.ts';
 import type { SocketSpent } from '../limits/frame-budget.ts';
-import type { Namespace } from './rooms.ts';
+import type { Namespace } from '../request.ts';
 
 export const subprotocol = 'messaging.v1';
 export const closeCodes = { tooBig: 1009, restart: 1012, unavailable: 1013, unauthorized: 4401, forbidden: 4403, tooSlow: 4408, tooMany: 4429 } as const;

@@ -16,7 +16,8 @@ import { JsonTooIntricate } from '../pipeline/json.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import { Presence } from './presence.ts';
 import { errorBody, rateRefusal } from '../pipeline/replies.ts';
-import { type Namespace, type Place, Rooms } from './rooms.ts';
+import { Rooms } from './rooms.ts';
+import type { Namespace, Place } from '../request.ts';
 import type { Services } from '../services.ts';
 import { closeCodes, type Connection, type Hello, isKnown, type Session, type State } from './session.ts';
 

@@ -3,7 +3,7 @@
 
 import { createHmac } from 'node:crypto';
 import { isoTime } from '../../engine/runtime/clock.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { Ids } from '../../engine/runtime/ids.ts';
 import { type Delivered, type OutboxItem, OutsideFailure } from '../../engine/runtime/outbox.ts';
 import type { Grant } from '../../engine/rights/scopes.ts';

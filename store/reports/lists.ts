@@ -4,7 +4,6 @@
 import type { Channel, ConversationRecord, ConversationStatus } from '../conversations/conversations.ts';
 import { type ConversationRow, conversationFromRow } from '../conversations/conversations.ts';
 import type { Database } from '../database.ts';
-import type { GoalStatus } from '../growth/goals.ts';
 import { figuresPerGoalQuarter } from './goal-rollups.ts';
 import { toJson, toJsonOrNull } from '../json.ts';
 import { BucketPlan, type Buckets } from './buckets.ts';
@@ -13,6 +12,7 @@ import { countsByDay, type ReportScope, type ReportSource, rangeValues, scopeVal
 import type { Days } from './changes.ts';
 import { isRebuilding } from './rebuild.ts';
 import { type Counts, dayMs, everyone } from './rollups.ts';
+import type { GoalTotals, GoalRow, GoalSums } from './sums.ts';
 
 export interface DrillDown {
   readonly scope: ReportScope;
@@ -150,26 +150,7 @@ export function queuedByChannel(db: Database, scope: ReportScope): Map<Channel, 
   return new Map(rows.map(({ channel, count }) => [channel, count]));
 }
 
-export interface GoalTotals {
-  readonly goalId: string;
-  readonly name: string;
-  /** `deleted` is a goal that is gone but was reached in the range. */
-  readonly status: GoalStatus | 'deleted';
-  readonly completions: number;
-  readonly valueCents: number;
-}
-
 const completionsWithin = (scope: ReportScope): string => `completedAt >= @fromAt AND completedAt < @toAt AND ${withinScope(scope, { departmentId: 'departmentId', isOfAgent: 'attributedAgentId = @agentId' })}`;
-
-interface GoalRow {
-  readonly goalId: string;
-  readonly name: string;
-  readonly status: GoalStatus;
-  readonly isDeleted: number;
-}
-
-/** By goal, of those that were completed. */
-export type GoalSums = Map<string, { completions: number; valueCents: number }>;
 
 /** Every goal that is there, and deleted ones with completions in the range; the oldest first. */
 export function goalTotals({ db, memory }: ReportSource, scope: ReportScope, range: ReportRange): GoalTotals[] {

@@ -4,10 +4,11 @@
 
 import type { Database } from '../database.ts';
 import { toJson } from '../json.ts';
-import type { GoalSums } from './lists.ts';
-import type { ByAgent, PieceSums, Totals } from './reads.ts';
+import type { GoalSums } from './sums.ts';
+import type { ByAgent, PieceSums, Totals } from './sums.ts';
 import { type Changing, changesByDay, changesOf, type Days } from './changes.ts';
 import type { ReportedConversation } from './rollups.ts';
+import type { DayChanges } from './sums.ts';
 
 /** What an array and an object of a few fields cost; of figures by month and agent there are many. */
 const bytesPerArray = 120;
@@ -28,12 +29,6 @@ export interface Recalling {
   readonly key: string;
   /** How often all days have changed of which anything is read; undefined when it is not to be remembered. */
   readonly changes: number | undefined;
-}
-
-/** How often each day of a report had changed at the moment that it is of. */
-export interface DayChanges {
-  /** Of some of the days. Undefined while rollups are made again: what changes on a day that is not made yet is noted when it is. */
-  in(days: Days): number | undefined;
 }
 
 /** What is read of one kind, the least recently asked for forgotten first. */

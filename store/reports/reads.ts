@@ -4,14 +4,16 @@
 
 import type { Channel } from '../conversations/conversations.ts';
 import type { Database } from '../database.ts';
-import { type CountedDurations, Durations } from './histogram.ts';
+import { Durations } from './histogram.ts';
 import { toJson, toJsonOrNull } from '../json.ts';
 import { BucketPlan, type Buckets } from './buckets.ts';
-import type { DayChanges, ReportMemory } from './memory.ts';
+import type { ReportMemory } from './memory.ts';
+import type { DayChanges } from './sums.ts';
 import { cutRange, daysIn, daysInAll, daysWithin, type Periods, type Piece, type ReportRange } from './pieces.ts';
 import { changesOf, type Days } from './changes.ts';
 import { isRebuilding } from './rebuild.ts';
 import { agentsOf, type Counts, dayMs, everyone, type Figures, figuresIn, nobody, noCounts, quarterFigures, reportedColumns, type ReportedConversation, reportedFromRow, type ReportedRow } from './rollups.ts';
+import type { DurationFigures, Totals, ByAgent, PieceSums } from './sums.ts';
 
 /** The file that a report is of, and what is remembered of it. */
 export interface ReportSource {
@@ -26,17 +28,6 @@ export interface ReportScope {
   readonly departmentIds: readonly string[] | null;
   /** Null: everybody's, and nobody's. */
   readonly agentId: string | null;
-}
-
-/** Seconds, null when there is nothing to go by. */
-export interface DurationFigures {
-  readonly medianSeconds: number | null;
-  readonly p90Seconds: number | null;
-}
-
-export interface Totals extends Counts {
-  readonly firstResponse: DurationFigures;
-  readonly resolution: DurationFigures;
 }
 
 /** A number for each bucket. */
@@ -57,17 +48,7 @@ interface Sums {
 
 const emptySums = (): Sums => ({ counts: { ...noCounts }, firstResponses: new Durations(), resolutions: new Durations() });
 
-/** By agent; null is everybody in the scope. */
-export type ByAgent<Of> = ReadonlyMap<string | null, Of>;
-
 const emptyByAgent = (agentIds: readonly (string | null)[]): ByAgent<Sums> => new Map(agentIds.map((agentId) => [agentId, emptySums()]));
-
-/** What one piece of a range adds, as it is remembered. */
-export interface PieceSums {
-  readonly counts: Counts;
-  readonly firstResponses: CountedDurations;
-  readonly resolutions: CountedDurations;
-}
 
 /** Of the whole range. */
 export function totalsOf(source: ReportSource, scope: ReportScope, range: ReportRange): Totals {

@@ -1,7 +1,8 @@
 // Sign-ins of agents: listed, made longer, ended one by one; and the change of a password, which ends them all.
 
 import t from 'tap';
-import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { password, type Person, type Service, startService } from '../support/service.ts';
 
 const minuteMs = 60_000;

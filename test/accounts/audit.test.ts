@@ -1,5 +1,6 @@
 import t from 'tap';
-import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { registerApp, tokensOf } from '../support/oauth.ts';
 import { password, type Service, startService } from '../support/service.ts';
 

@@ -3,7 +3,7 @@
 import t from 'tap';
 import { listSessions } from '../../engine/team/agent-sessions.ts';
 import { giveConsent } from '../../engine/platform/oauth.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { confirmTotp, factorsOf } from '../../engine/team/second-factors.ts';
 import { SignInSteps } from '../../http/signed/sign-in-steps.ts';
 import { decide, registerApp, request } from '../support/oauth.ts';

@@ -6,7 +6,7 @@ import t from 'tap';
 import { Compression } from '../../http/edge/compression.ts';
 import { encodingFor } from '../../http/browser/compressed-file.ts';
 import { HeldBytes, NetworkRoom } from '../../http/limits/held-bytes.ts';
-import type { Reply } from '../../http/pipeline/pipeline.ts';
+import type { Reply } from '../../http/request.ts';
 import { startService } from '../support/service.ts';
 
 interface Got {

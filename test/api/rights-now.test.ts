@@ -2,7 +2,7 @@
 // the audit".
 
 import t from 'tap';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { exportConversation } from '../../http/exports/conversation-export.ts';
 import { RightsEnded } from '../../http/schemas/scoped-members.ts';
 import { findConversation } from '../../store/conversations/conversations.ts';

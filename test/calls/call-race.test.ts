@@ -5,7 +5,7 @@ import t from 'tap';
 import { answerCall, hangUp } from '../../engine/calls/actions.ts';
 import { takeCarrierEvent } from '../../engine/calls/carrier-events.ts';
 import { Refusal } from '../../engine/errors.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { addAgents, claimLine, customerNumber, newCallId, ringLine, timelineOf } from '../support/calls.ts';
 import { randomFrom } from '../support/seeded.ts';
 import { type Person, startService } from '../support/service.ts';

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { enqueueSms } from '../../engine/calls/sms.ts';
 import { ConfigError, readConfig } from '../../http/process/config.ts';
 import { createNumberingPlan } from '../../workers/numbering-plan.ts';

@@ -2,7 +2,8 @@
 // that was blocked.
 
 import t from 'tap';
-import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { takeRoomForChat, takeRoomForTicket, takeRoomForVisitor } from '../../engine/customers/visitor-bounds.ts';
 import { networkOf, publicNetworkOf } from '../../http/limits/network-address.ts';
 import { type Answer, type Service, startService, type Teardown } from '../support/service.ts';

@@ -3,7 +3,8 @@
 // begins with it and gets things wrong. What requests from the pools alone bring about has no place here.
 
 import { Secret, TOTP } from 'otpauth';
-import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { suppress } from '../../engine/mail/suppressions.ts';
 import { reportTypes } from '../../http/exports/report-types.ts';
 import { password } from '../support/service.ts';

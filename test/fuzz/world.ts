@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { directoryPath, verifyAgreement, verifyDirectory, verifyWorkspace, workspaceIdsIn, workspacePath } from '../../engine/operations/soundness.ts';
 import { theRoster } from '../../engine/workspace/roster.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { createLog } from '../../http/process/log.ts';
 import { signatureOf } from '../../http/signed/signatures.ts';
 import { twilioSignature } from '../../workers/providers/carrier-twilio-hooks.ts';

@@ -1,7 +1,8 @@
 // From a site's address to answers: crawls as jobs, documents, retrieval. Specification 3 (crawl job), 4.3; decisions 4.3.
 
 import t from 'tap';
-import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { retrieve } from '../../engine/knowledge/retrieval.ts';
 import { putWorkspace, theWorkspace } from '../../engine/workspace/workspace.ts';
 import type { Retriever } from '../../workers/knowledge/retriever.ts';

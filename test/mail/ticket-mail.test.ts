@@ -1,5 +1,6 @@
 import t from 'tap';
-import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { replaceInboundAddresses } from '../../store/mail/inbound-addresses.ts';
 import { smtpSender } from '../../workers/providers/mail.ts';
 import { type ArrivedMail, sendRaw, SmtpSink } from '../support/mail-servers.ts';

@@ -4,7 +4,8 @@ import t from 'tap';
 import type { SubscriptionRecord } from '../../store/workspace/subscriptions.ts';
 import { setSubscription, theSubscription } from '../../engine/workspace/subscription.ts';
 import { monthsAfter } from '../../engine/workspace/time-zones.ts';
-import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { type Service, startService } from '../support/service.ts';
 

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { DeadlineCommands, DeadlineParams } from '../../engine/runtime/deadlines.ts';
 import { HeldDisk } from '../support/held-disk.ts';
 import type { ManualClock } from '../support/manual-clock.ts';

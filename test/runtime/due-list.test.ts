@@ -3,7 +3,8 @@
 import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t from 'tap';
-import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { glanceAt } from '../../store/glance.ts';
 import type { Teardown } from '../support/service.ts';
 import { setDeadline, startToy, type Toy, type ToyOptions } from '../support/toy.ts';

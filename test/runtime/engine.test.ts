@@ -1,7 +1,8 @@
 import { copyFileSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { DeadlineParams } from '../../engine/runtime/deadlines.ts';
 import { WorkspaceUnavailable } from '../../engine/runtime/engine.ts';
 import { CommitFailed, LaneFull } from '../../engine/runtime/lane.ts';

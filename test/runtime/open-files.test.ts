@@ -3,7 +3,8 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { DeadlineParams } from '../../engine/runtime/deadlines.ts';
 import { WorkspaceUnavailable } from '../../engine/runtime/engine.ts';
 import { Database, type SyncToDisk } from '../../store/database.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { Context } from '../../engine/runtime/context.ts';
 import { type OutboxItem, type OutboxKind, type OutboxOutcome, OutsideFailure } from '../../engine/runtime/outbox.ts';
 import { HeldDisk } from '../support/held-disk.ts';

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { CommitFailed } from '../../engine/runtime/lane.ts';
 import type { ActorKind } from '../../engine/runtime/registry.ts';
 import { monotonicMs } from '../../store/database.ts';

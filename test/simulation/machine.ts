@@ -3,7 +3,7 @@
 
 import { compose, type Composition, workspaceFiles } from '../../http/serve.ts';
 import { readConfig } from '../../http/process/config.ts';
-import type { Reply, RequestHead } from '../../http/pipeline/pipeline.ts';
+import type { Reply, RequestHead } from '../../http/request.ts';
 import { silentLog } from '../../engine/runtime/log.ts';
 import type { Workspace } from '../../engine/runtime/workspace.ts';
 import { Database, type LogLength } from '../../store/database.ts';

@@ -2,7 +2,7 @@
 
 import { inviteAgent } from '../../engine/team/agents.ts';
 import { join as joinWorkspace, register } from '../../engine/team/joining.ts';
-import { systemCaller } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { Person } from './client.ts';
 import { autoCloseDays } from './replay.ts';
 import type { Simulation } from './simulation.ts';

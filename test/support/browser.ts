@@ -1,7 +1,7 @@
 // Pages of a customer's own site and browsers that look at them: a server on a port of its own, whose pages a test writes.
 
 import { createServer } from 'node:http';
-import { type BrowserContext, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { startBrowser } from './chromium.ts';
 import type { Service } from './service.ts';
 

@@ -1,7 +1,8 @@
 // A phone number and its calls as a test uses them: claimed by HTTP, rung by the signed webhook of the simulated carrier.
 
 import { addAgent } from '../../engine/workspace/roster.ts';
-import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import { signatureOf } from '../../http/signed/signatures.ts';
 import type { Services } from '../../http/services.ts';
 import type { NewAgent } from '../../store/workspace/agents.ts';

@@ -3,7 +3,8 @@
 
 import { addConversation } from '../../engine/conversations/conversation.ts';
 import { appendMessage, type MessageDraft } from '../../engine/conversations/messages.ts';
-import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { ConversationRecord } from '../../store/conversations/conversations.ts';
 import type { Service } from './service.ts';
 

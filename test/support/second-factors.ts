@@ -2,7 +2,7 @@
 // (WebAuthn §6, attestation "none").
 
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import { type Answer } from './api.ts';
+import type { Answer } from './api.ts';
 import type { Service } from './service.ts';
 
 /** The app's code of this moment. */

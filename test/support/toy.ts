@@ -4,7 +4,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Checkpoints } from '../../engine/runtime/checkpoints.ts';
-import { command, systemCaller } from '../../engine/runtime/command.ts';
+import { command } from '../../engine/runtime/command.ts';
+import { systemCaller } from '../../engine/runtime/caller.ts';
 import type { PublishedEvent } from '../../engine/runtime/context.ts';
 import { Engine, type EngineOptions } from '../../engine/runtime/engine.ts';
 import { createIds } from '../../engine/runtime/ids.ts';

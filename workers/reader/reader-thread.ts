@@ -10,9 +10,11 @@ import { eventsOfConversation, type EventRow } from '../../store/runtime/events.
 import { type MessageRecord, messagesBetween } from '../../store/conversations/messages.ts';
 import { notesBetween, type NoteRecord } from '../../store/conversations/notes.ts';
 import { OpenFiles } from './open-files.ts';
-import { completionsByBucket, countReported, type DrillDown, type GoalTotals, goalTotals, type NamedConversation, queuedByChannel, reportedAfter, reportedConversations } from '../../store/reports/lists.ts';
+import { completionsByBucket, countReported, type DrillDown, goalTotals, type NamedConversation, queuedByChannel, reportedAfter, reportedConversations } from '../../store/reports/lists.ts';
+import type { GoalTotals } from '../../store/reports/sums.ts';
 import type { ReportRange } from '../../store/reports/pieces.ts';
-import { type BucketTotals, bucketTotals, type ReportScope, type ReportSource, type Totals, totalsByAgent, totalsOf } from '../../store/reports/reads.ts';
+import { type BucketTotals, bucketTotals, type ReportScope, type ReportSource, totalsByAgent, totalsOf } from '../../store/reports/reads.ts';
+import type { Totals } from '../../store/reports/sums.ts';
 import type { SearchAnswer, SearchQuestion } from '../search/search-index.ts';
 import { createRests } from './short-rests.ts';
 import { answerQuestions, ThreadUnavailable } from '../thread.ts';

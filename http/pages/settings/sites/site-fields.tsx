@@ -8,7 +8,7 @@ import type { VersionedForm } from '../../design/versioned.tsx';
 import { OwnHours } from '../own-hours.tsx';
 import { isHex, normalHex, warningsOf } from './colour.ts';
 import { placeAmongFilled } from '../filled-rows.ts';
-import type { SiteValues } from './site-page.tsx';
+import type { SiteValues } from './site-values.ts';
 
 interface Fields {
   readonly form: VersionedForm<SiteValues>;

@@ -21,16 +21,7 @@ import { AddressFields, HoursFields, LookFields } from './site-fields.tsx';
 import { counted } from '../words.ts';
 import { weekInWords } from '../workspace/week.ts';
 import { WidgetPreview } from './widget-preview.tsx';
-
-export interface SiteValues {
-  readonly name: string;
-  readonly domain: string;
-  readonly primaryColor: string;
-  readonly launcherPosition: Site['launcherPosition'];
-  readonly welcomeMessage: string;
-  readonly allowedOrigins: readonly string[];
-  readonly businessHoursOverride: Site['businessHoursOverride'];
-}
+import type { SiteValues } from './site-values.ts';
 
 const labels: Readonly<Record<keyof SiteValues, string>> = {
   name: 'The name',
